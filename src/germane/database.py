@@ -1,0 +1,663 @@
+"""The database: opens a folder, owns the log and the views, and hands queries to the pipeline."""
+
+from __future__ import annotations
+
+import logging
+import os.path
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import apsw
+
+from germane.knowledge import documents, items
+from germane.knowledge.learn import Progress, learn, learn_text
+from germane.knowledge.sections import cut_markdown, cut_plain
+from germane.log import content
+from germane.log.check import check_journal
+from germane.log.events import DeclareSchema
+from germane.log.journal import Journal, head
+from germane.model.documents import Document
+from germane.model.errors import InvalidArgument, NotFound, ReadOnly
+from germane.model.items import Item, Receipt, check_type, hash_id
+from germane.model.pages import Page
+from germane.model.reports import CheckReport, Finding, LearnReport, Stats
+from germane.model.schema import Schema
+from germane.model.times import Clock, system_clock, to_micros
+from germane.model.values import (
+    Value,
+    check_choice,
+    check_id,
+    check_metadata,
+    check_names,
+    check_text,
+    neutral,
+)
+from germane.model.weights import SearchWeights
+from germane.ranking.request import search_request
+from germane.ranking.search import search, top
+from germane.text.view import TextView
+
+BATCH = 10_000
+"""Items of `Database.put_many` that are kept whole or not at all."""
+
+_logger = logging.getLogger("germane")
+
+
+def open(
+    path: str | Path | None = None,
+    schema: Schema | str | Path | None = None,
+    *,
+    clock: Clock | None = None,
+    durability: str = "batched",
+    read_only: bool = False,
+) -> Database:
+    """Open a store, and make it if there is none.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        The store's folder; without one everything stays in memory.
+    schema : Schema, str or Path, optional
+        Declarations, or a TOML file of them; without one, what the store declares.
+    clock : callable, optional
+        Returns the time; the system's without one. The database's own time never runs backwards.
+    durability : {"batched", "sync"}
+        ``sync`` is on disk before a write returns; ``batched`` within 10 ms, and survives a killed
+        process at once.
+    read_only : bool
+        Whether to refuse writes.
+
+    Returns
+    -------
+    Database
+        Also a context manager.
+
+    Raises
+    ------
+    InvalidArgument, SchemaError
+        An argument cannot be used, or the folder belongs to something else.
+    NotFound
+        `read_only`, and there is no store.
+    Busy, Corruption, ReadOnly
+        The folder cannot be used as it is; the message says what to do.
+
+    Examples
+    --------
+    >>> import germane
+    >>> with germane.open() as db:
+    ...     id = db.put(germane.Item(title="Ownership", body="Each value has an owner."))
+    ...     page = db.search("owner")
+    ...     page.items[0].heading
+    'Ownership'
+    """
+    return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
+
+
+class Database:
+    """One store; safe from many threads, and beside other processes. `open` makes it."""
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        schema: Schema | str | Path | None,
+        *,
+        clock: Clock | None,
+        durability: str,
+        read_only: bool,
+    ) -> None:
+        check_choice(durability, "durability", ("batched", "sync"))
+        if path is not None and not isinstance(path, (str, Path)):
+            raise InvalidArgument("path", f"must be a string or a Path, not {type(path).__name__}")
+        if path is not None and (not str(path) or "\0" in str(path)):
+            raise InvalidArgument("path", "must name a folder")
+        folder = None if path is None else Path(path).expanduser().absolute()
+        declared = _schema(schema)
+        tell = clock or system_clock
+        self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        self._text = TextView(self._journal.id, None if folder is None else folder / "views")
+        try:
+            if declared is not None:
+                self._declare(declared)
+        except BaseException:
+            self._journal.close()
+            raise
+
+    @property
+    def path(self) -> Path | None:
+        """The store's folder; None in memory."""
+        return self._journal.folder
+
+    @property
+    def schema(self) -> Schema:
+        """What the store declares."""
+        with self._journal.read() as connection:
+            return content.schema(connection)
+
+    # Writing: begin (exclusive) -> validate -> append and fold -> commit. The text view applies what was
+    # written when it is next read.
+
+    def put(self, item: Item) -> str:
+        """Make an item the current version under its id.
+
+        Parameters
+        ----------
+        item : Item
+
+        Returns
+        -------
+        str
+            Its id. Nothing is written when nothing differs.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> db.put(Item(id="a", title="One")), db.put(Item(id="a", title="Two"))
+        ('a', 'a')
+        """
+        _check_item(item, "item")
+        with self._journal.write() as writer:
+            return items.put(writer, item)
+
+    def put_many(self, iterable: Iterable[Item]) -> list[str]:
+        """Put many items, in batches of 10,000 that are each kept whole or not at all.
+
+        Parameters
+        ----------
+        iterable : iterable of Item
+            A generator will do; it is read batch by batch.
+
+        Returns
+        -------
+        list of str
+            Their ids, in order.
+
+        Raises
+        ------
+        InvalidArgument
+            One of them is no item; the batches before its own are kept.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> db.put_many(Item(id=str(n), body=f"number {n}") for n in range(3))
+        ['0', '1', '2']
+        """
+        if not isinstance(iterable, Iterable):
+            raise InvalidArgument("iterable", f"must give items, and {type(iterable).__name__} gives nothing")
+        ids: list[str] = []
+        given = iter(iterable)
+        while batch := list(islice(given, BATCH)):
+            for number, item in enumerate(batch, len(ids)):
+                _check_item(item, f"iterable[{number}]")
+            with self._journal.write() as writer:
+                ids += [items.put(writer, item) for item in batch]
+        return ids
+
+    def update(self, id: str, **changes: Any) -> Receipt:
+        """Change an item in place: its metadata, tags, creator, created_at or collection.
+
+        Parameters
+        ----------
+        id : str
+        **changes
+            ``metadata`` is merged, and None removes a name; the others replace what was there.
+
+        Raises
+        ------
+        InvalidArgument
+            A field that is content, or none at all, or a value that cannot be used.
+        NotFound
+            There is no such item.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> id = db.put(Item(title="Lamp", metadata={"price": 30}))
+        >>> db.update(id, metadata={"price": 25}, tags=["sale"]).changed
+        True
+        """
+        check_id(id, "id")
+        checked = items.check_changes(changes)
+        with self._journal.write() as writer:
+            return items.update(writer, id, checked)
+
+    def delete(self, id: str) -> Receipt:
+        """Take an item out of every answer; its revisions are kept.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> db.delete(db.put(Item(title="Lamp"))).changed, db.delete("nothing").changed
+        (True, False)
+        """
+        check_id(id, "id")
+        with self._journal.write() as writer:
+            return items.delete(writer, id)
+
+    def put_document(
+        self,
+        docid: str | None = None,
+        *,
+        title: str,
+        sections: Iterable[Item],
+        metadata: Mapping[str, Value] | None = None,
+    ) -> str:
+        """Make a document list these sections, in order.
+
+        Parameters
+        ----------
+        docid : str, optional
+            Without one, a hash of title and sections.
+        title : str
+        sections : iterable of Item
+            Those that are new or differ are put; those that the document no longer lists, nor any
+            other one, are retired.
+        metadata : mapping, optional
+
+        Returns
+        -------
+        str
+            Its docid.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> db.put_document("guide", title="Guide", sections=[Item(title="Start", body="Install it.")])
+        'guide'
+        """
+        if docid is not None:
+            check_id(docid, "docid")
+        check_text(title, "title")
+        checked = documents.check_sections(sections)
+        labels = check_metadata(metadata or {})
+        with self._journal.write() as writer:
+            return documents.put_document(writer, docid, title, checked, labels)
+
+    def delete_document(self, docid: str) -> Receipt:
+        """Take a document away, and those of its sections that no other document lists."""
+        check_id(docid, "docid")
+        with self._journal.write() as writer:
+            return documents.delete_document(writer, docid)
+
+    def learn(
+        self,
+        path_or_paths: str | Path | Sequence[str | Path],
+        *,
+        tags: Iterable[str] = (),
+        collection: str = "main",
+        watch: bool = False,
+        progress: Progress | None = None,
+    ) -> LearnReport:
+        """Learn files and folders: Markdown (also ``.mdx``) and plain text.
+
+        Headings become sections, front matter metadata, fenced code the field ``code``. Learned again,
+        what changed is changed, sections keep their ids, and what is gone is retired.
+
+        Parameters
+        ----------
+        path_or_paths : str, Path or a sequence of them
+        tags : iterable of str
+            Of every section, beside those of its front matter.
+        collection : str
+        watch : bool
+            Not available in this version.
+        progress : callable, optional
+            Called with files done, files in all, and the path at hand.
+
+        Returns
+        -------
+        LearnReport
+            Counts of sections; what was skipped, and what failed and why.
+
+        Raises
+        ------
+        NotFound
+            There is nothing at a path.
+        """
+        neutral(watch=(watch, False))
+        given = [path_or_paths] if isinstance(path_or_paths, (str, Path)) else list(path_or_paths)
+        paths = []
+        for path in given:
+            if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+                raise InvalidArgument("path", f"{path!r} is no path")
+            # Not resolved: a link keeps the name under which it is known.
+            absolute = Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100
+            if not absolute.exists():
+                raise NotFound(f"there is no file or folder {str(path)!r}")
+            paths.append(absolute)
+        labels = check_names(tags, "tags")
+        return learn(self._journal, paths, labels, check_id(collection, "collection"), progress)
+
+    def learn_text(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        type: str = "text/markdown",
+        docid: str | None = None,
+        tags: Iterable[str] = (),
+        collection: str = "main",
+    ) -> LearnReport:
+        """Learn one document given as text.
+
+        Parameters
+        ----------
+        text : str
+        title : str, optional
+            Without one, what the text calls itself, or "untitled".
+        type : str
+            ``text/markdown`` is cut at its headings; other text is one section.
+        docid : str, optional
+            Without one, a hash of title and text. With one, learning again changes the document.
+        tags : iterable of str
+        collection : str
+        """
+        check_text(text, "text")
+        if title is not None:
+            check_text(title, "title")
+        if docid is not None:
+            check_id(docid, "docid")
+        if check_type(type) not in ("text/markdown", "text/plain"):
+            raise InvalidArgument("type", f"{type!r} is not learned: text/markdown and text/plain are")
+        source = cut_markdown(text) if check_type(type) == "text/markdown" else cut_plain(text)
+        name = docid or hash_id("document", title or "", text)
+        return learn_text(
+            self._journal,
+            source,
+            name,
+            title,
+            check_names(tags, "tags"),
+            check_id(collection, "collection"),
+        )
+
+    # Reading: catch up -> candidates -> score -> order -> page, all on one snapshot.
+
+    def get(self, id: str, rev: str | None = None) -> Item:
+        """Return an item as it stands, or with the content of one of its revisions.
+
+        Raises
+        ------
+        NotFound
+            There is no such item or revision, or the item was deleted.
+        """
+        check_id(id, "id")
+        with self._journal.read() as connection:
+            row = items.read(connection, id)
+            if rev is not None:
+                found = content.item_with_rev(connection, row, check_id(rev, "rev"))
+                if found is None:
+                    raise NotFound(f"item {id!r} never had the revision {rev!r}")
+                row = found
+            return row.item()
+
+    def document(self, docid: str) -> Document:
+        """Return a document and where its sections stand.
+
+        Raises
+        ------
+        NotFound
+            There is no such document.
+        """
+        check_id(docid, "docid")
+        with self._journal.read() as connection:
+            found = content.document(connection, docid)
+        if found is None:
+            raise NotFound(f"there is no document {docid!r}")
+        return found
+
+    def search(
+        self,
+        text: str,
+        *,
+        mode: str = "sections",
+        user: None = None,
+        session: None = None,
+        profile: str = "search",
+        personalization: None = None,
+        where: None = None,
+        collections: Sequence[str] | None = None,
+        algo: str = "text",
+        match: str = "any",
+        weights: SearchWeights | None = None,
+        session_weights: None = None,
+        scorer: str = "bm25f",
+        aggregate: str = "sum",
+        facets: tuple[()] = (),
+        sort_by: None = None,
+        vector: None = None,
+        rerank: int = 1000,
+        typos: bool = True,
+        lang: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+        explain: bool = False,
+        as_of: None = None,
+    ) -> Page:
+        """Rank sections by a text.
+
+        Parameters
+        ----------
+        text : str
+            ``words``, ``"a phrase"``, ``+must``, ``-not``, ``title:word``, ``body:``, ``code:``, and the
+            exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
+        mode : {"sections", "stats"}
+            Ranked results, or counts of matches and words.
+        collections : sequence of str, optional
+            Search only these.
+        match : {"any", "all"}
+            With ``all`` a section holds every word; when none does, any will do and the page says so.
+        weights : SearchWeights, optional
+        lang : str, optional
+            Analyse the text in this language only; otherwise in all that the searched sections hold.
+        offset : int
+            Results to leave out, from 0.
+        limit : int
+            Results to return, 1 to 1000.
+        explain : bool
+            Whether results carry reasons with the numbers behind each word.
+        user, session, profile, personalization, where, algo, session_weights, scorer, aggregate, facets, \
+        sort_by, vector, rerank, typos, as_of
+            Only their neutral value is available in this version.
+
+        Returns
+        -------
+        Page
+
+        Raises
+        ------
+        InvalidArgument
+            An argument cannot be used; the error names it.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> ids = db.put_many([Item(id="a", body="red lamp"), Item(id="b", body="red red bulb")])
+        >>> [result.id for result in db.search("red lamp").items]
+        ['a', 'b']
+        """
+        request = search_request(
+            text,
+            mode=mode,
+            collections=collections,
+            match=match,
+            weights=weights,
+            lang=lang,
+            offset=offset,
+            limit=limit,
+            explain=explain,
+            algo=algo,
+            scorer=scorer,
+            aggregate=aggregate,
+            typos=typos,
+            rerank=rerank,
+            user=user,
+            session=session,
+            profile=profile,
+            personalization=personalization,
+            where=where,
+            session_weights=session_weights,
+            facets=facets,
+            sort_by=sort_by,
+            vector=vector,
+            as_of=as_of,
+        )
+        with self._journal.read() as connection:
+            return search(self._text.at(connection), connection, request, self._journal.now(connection))
+
+    def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
+        """Rank sections by a text and return only the best ids and their scores.
+
+        Parameters
+        ----------
+        text : str
+        k : int
+            How many, 1 to 1000.
+        **same
+            As `search` takes them, but ``limit`` and ``mode``.
+
+        Examples
+        --------
+        >>> db = open()
+        >>> ids = db.put_many([Item(id="a", body="red lamp"), Item(id="b", body="blue lamp")])
+        >>> db.top("red")[0]
+        ['a']
+        """
+        for name in same:
+            if name not in _TOP_DEFAULTS:
+                raise InvalidArgument(name, "is no parameter of top")
+        try:
+            request = search_request(text, limit=k, mode="sections", **{**_TOP_DEFAULTS, **same})
+        except InvalidArgument as error:
+            if error.field != "limit":
+                raise
+            raise InvalidArgument("k", error.message.partition(": ")[2]) from None
+        with self._journal.read() as connection:
+            return top(self._text.at(connection), connection, request, self._journal.now(connection))
+
+    def stats(self) -> Stats:
+        """Return exact statistics of the store."""
+        with self._journal.read() as connection:
+            index = self._text.at(connection)
+
+            def count(query: str) -> int:
+                return int(connection.execute(query).get)
+
+            statistics = index.statistics
+            tokens = sum(statistics.tokens)
+            return Stats(
+                total_sections=statistics.sections,
+                total_terms=index.total_terms(),
+                total_tokens=tokens,
+                avg_section_length=tokens / statistics.sections if statistics.sections else 0.0,
+                avg_heading_length=statistics.average_length(0),
+                avg_body_length=statistics.average_length(1),
+                avg_code_length=statistics.average_length(2),
+                items=count("SELECT count(*) FROM item WHERE live = 1"),
+                documents=count("SELECT count(*) FROM document WHERE live = 1"),
+                events=head(connection),
+                revisions=count("SELECT count(*) FROM content"),
+                collections=content.collections(connection),
+                lang=index.lang,
+                bytes=_size(self._journal.folder),
+            )
+
+    def check(self, repair: bool = False) -> CheckReport:
+        """Check the file, the log, its content, and every view against a rebuild from the log.
+
+        Parameters
+        ----------
+        repair : bool
+            Whether to rebuild views that are not as they should be. A damaged log or content cannot be
+            rebuilt: the finding says what is lost.
+        """
+        findings = self._findings()
+        views = ("tables", "text", "checkpoint")
+        if not repair or not any(finding.part in views for finding in findings):
+            return CheckReport(not findings, tuple(findings))
+        self.rebuild()
+        left = self._findings()
+        mended = [
+            Finding(finding.part, finding.detail, repaired=True)
+            for finding in findings
+            if finding.part in views and finding not in left
+        ]
+        return CheckReport(not left, (*mended, *left))
+
+    def rebuild(self) -> int:
+        """Throw every view away, build it anew from the log, and return the position reached."""
+        seq = self._journal.refold()
+        self._text.drop()
+        with self._journal.read() as connection:
+            self._text.at(connection)
+            self._save(connection)
+        return seq
+
+    def close(self) -> None:
+        """Put everything on disk and let go of the folder; a second call does nothing."""
+        if self._journal.closed:
+            return
+        if not self._journal.read_only:
+            with self._journal.read() as connection:
+                self._save(connection)
+        self._journal.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Database {self.path or 'in memory'}>"
+
+    def _declare(self, schema: Schema) -> None:
+        if schema == self.schema:
+            return
+        if self._journal.read_only:
+            raise ReadOnly("the schema differs from the store's, which was opened with read_only=True")
+        with self._journal.write() as writer:
+            if schema != content.schema(writer.connection):
+                writer.append(DeclareSchema(schema=schema.declaration()))
+
+    def _findings(self) -> list[Finding]:
+        with self._journal.read() as connection:
+            return [*check_journal(connection), *self._text.check(connection)]
+
+    def _save(self, connection: apsw.Connection) -> None:
+        try:
+            self._text.save(connection)
+        except OSError as error:
+            _logger.warning("the text index could not be saved, and will be built anew: %s", error)
+
+
+_TOP_DEFAULTS: dict[str, Any] = {
+    name: default
+    for name, default in (Database.search.__kwdefaults__ or {}).items()
+    if name not in ("limit", "mode")
+}
+
+
+def _schema(given: Schema | str | Path | None) -> Schema | None:
+    if given is None or isinstance(given, Schema):
+        return given
+    if isinstance(given, (str, Path)):
+        return Schema.from_toml(given)
+    raise InvalidArgument(
+        "schema", f"must be a Schema or the path of a TOML file, not {type(given).__name__}"
+    )
+
+
+def _check_item(item: object, field: str) -> None:
+    if not isinstance(item, Item):
+        raise InvalidArgument(field, f"must be an Item, not {type(item).__name__}")
+
+
+def _size(folder: Path | None) -> int:
+    if folder is None:
+        return 0
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,1 @@
+"""How people and programs reach the database; thin, with no ranking logic."""

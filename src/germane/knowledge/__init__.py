@@ -1,0 +1,1 @@
+"""Content as it comes in: items, documents, and files cut into sections."""

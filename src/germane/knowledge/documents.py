@@ -1,0 +1,84 @@
+"""Deciding what a write of a document comes to, inside the exclusive transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from germane.knowledge.items import as_event, current, is_same, keep
+from germane.log.content import document, only_listed_in, placements
+from germane.log.events import DeleteDocument, PutDocument, metadata_to_plain
+from germane.log.journal import Writer
+from germane.model.documents import Placement
+from germane.model.errors import InvalidArgument
+from germane.model.items import Item, Receipt, hash_id
+from germane.model.values import Value
+
+
+def check_sections(sections: Iterable[object]) -> list[Item]:
+    """Return the sections of a document, checked.
+
+    Raises
+    ------
+    InvalidArgument
+        One of them is no item, or an id stands twice with different content.
+    """
+    checked: list[Item] = []
+    revs: dict[str, str] = {}
+    for number, section in enumerate(sections):
+        if not isinstance(section, Item):
+            raise InvalidArgument(f"sections[{number}]", f"must be an Item, not {type(section).__name__}")
+        id = section.id or section.rev
+        if revs.setdefault(id, section.rev) != section.rev:
+            raise InvalidArgument(f"sections[{number}].id", f"{id!r} stands twice with different content")
+        checked.append(section)
+    return checked
+
+
+def put_document(
+    writer: Writer, docid: str | None, title: str, sections: list[Item], metadata: Mapping[str, Value]
+) -> str:
+    """Make a document list these sections, and return its docid; write nothing if it does already."""
+    docid = docid or hash_id("document", title, *(section.rev for section in sections))
+    before = document(writer.connection, docid)
+    places, events = [], []
+    for section in sections:
+        id = section.id or section.rev
+        was = current(writer, id)
+        event = as_event(writer, section, id, was)
+        if was is None or not was.live or not is_same(event, was):
+            keep(writer, section)
+            events.append(event)
+        path = (section.title,) if section.title else ()
+        places.append(Placement(id, level=len(path), heading_path=path))
+    event_metadata = metadata_to_plain(dict(metadata))
+    if (
+        before is not None
+        and not events
+        and (before.title, before.sections) == (title, tuple(places))
+        and metadata_to_plain(dict(before.metadata)) == event_metadata
+    ):
+        return docid
+    listed = {place.id for place in places}
+    dropped = [
+        place.id for place, live in placements(writer.connection, docid) if live and place.id not in listed
+    ]
+    writer.append(
+        PutDocument(
+            docid=docid,
+            title=title,
+            metadata=event_metadata,
+            sections=tuple(places),
+            items=tuple(events),
+            retired=only_listed_in(writer.connection, docid, dropped),
+        )
+    )
+    return docid
+
+
+def delete_document(writer: Writer, docid: str) -> Receipt:
+    """Take a document away, and the sections that no other one lists."""
+    if document(writer.connection, docid) is None:
+        return Receipt(docid, None, writer.head, changed=False)
+    listed = dict.fromkeys(place.id for place, live in placements(writer.connection, docid) if live)
+    retired = only_listed_in(writer.connection, docid, listed)
+    return Receipt(docid, None, writer.append(DeleteDocument(docid=docid, retired=retired)), changed=True)

@@ -1,0 +1,175 @@
+"""Deciding what a write of items comes to, inside the exclusive transaction."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import apsw
+import msgspec
+
+from germane.log.content import Row, item_by_id
+from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
+from germane.log.journal import Writer
+from germane.model.errors import InvalidArgument, NotFound
+from germane.model.items import Item, Receipt
+from germane.model.times import to_micros
+from germane.model.values import check_id, check_metadata, check_names, neutral
+
+IN_PLACE = ("metadata", "tags", "creator", "created_at", "embedding", "collection")
+"""Fields that `update` takes; the others are content, and changing them makes a new revision."""
+
+
+class Current(NamedTuple):
+    """What the tables hold of an item, its content left aside."""
+
+    rev: str
+    creator: str | None
+    metadata: str
+    tags: str
+    collection: str
+    kind: str
+    created_at: int
+    live: int
+
+
+def current(writer: Writer, id: str) -> Current | None:
+    """Return the state of an item, live or not."""
+    found = writer.connection.execute(
+        "SELECT rev, creator, metadata, tags, collection, kind, created_at, live FROM item WHERE id = ?",
+        (id,),
+    ).fetchone()
+    return Current(*found) if found else None
+
+
+def put(writer: Writer, item: Item) -> str:
+    """Make this the current version of the item, and return its id; write nothing if it is that already."""
+    id = item.id if item.id is not None else item.rev
+    was = current(writer, id)
+    event = as_event(writer, item, id, was)
+    if was is None or not was.live or not is_same(event, was):
+        keep(writer, item)
+        writer.append(event)
+    return id
+
+
+def as_event(writer: Writer, item: Item, id: str, was: Current | None) -> PutItem:
+    """Return the event that makes an item the current version under an id."""
+    given = item.created_at
+    if given is not None:
+        created_at = to_micros(given, "created_at")
+    else:
+        created_at = was.created_at if was else writer.now
+    return PutItem(
+        id=id,
+        rev=item.rev,
+        created_at=created_at,
+        creator=item.creator,
+        metadata=metadata_to_plain(dict(item.metadata)),
+        tags=tuple(item.tags),
+        collection=item.collection,
+        kind=item.kind,
+    )
+
+
+def keep(writer: Writer, item: Item) -> None:
+    """Keep an item's content under its rev."""
+    writer.keep(item.rev, item.type, item.lang, item.title, item.description, item.body)
+
+
+def check_changes(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes of an update, checked.
+
+    Raises
+    ------
+    InvalidArgument
+        A field that cannot change in place, or a value that cannot be used.
+    """
+    checked: dict[str, Any] = {}
+    for field, value in changes.items():
+        if field not in IN_PLACE:
+            is_content = field in Item.__struct_fields__
+            raise InvalidArgument(
+                field,
+                "cannot be changed in place: revise the item, or put it again under its id"
+                if is_content
+                else f"is no field of an item that can be updated: these are {', '.join(IN_PLACE)}",
+            )
+        if field == "metadata":
+            if not hasattr(value, "items"):
+                raise InvalidArgument(field, f"must be a mapping, not {type(value).__name__}")
+            removed = {check_id(key, "metadata key"): None for key, each in value.items() if each is None}
+            checked[field] = removed | check_metadata({k: v for k, v in value.items() if v is not None})
+        elif field == "tags":
+            checked[field] = check_names(value, field)
+        elif field == "embedding":
+            neutral(embedding=(value, None))
+        elif field == "created_at":
+            checked[field] = to_micros(value, field)
+        else:
+            checked[field] = None if value is None and field == "creator" else check_id(value, field)
+    return checked
+
+
+def update(writer: Writer, id: str, changes: dict[str, Any]) -> Receipt:
+    """Change fields of a live item in place.
+
+    Raises
+    ------
+    NotFound
+        There is no such item.
+    """
+    was = current(writer, id)
+    if was is None or not was.live:
+        raise NotFound(f"there is no item {id!r} to update")
+    before: dict[str, Any] = {
+        "creator": was.creator,
+        "metadata": msgspec.json.decode(was.metadata),
+        "tags": tuple(msgspec.json.decode(was.tags)),
+        "collection": was.collection,
+        "created_at": was.created_at,
+    }
+    after = dict(changes)
+    if "metadata" in changes:
+        merged = {**metadata_from_plain(before["metadata"]), **changes["metadata"]}
+        after["metadata"] = metadata_to_plain({k: v for k, v in merged.items() if v is not None})
+    changed = {field: value for field, value in after.items() if value != before[field]}
+    if not changed:
+        return Receipt(id, was.rev, writer.head, changed=False)
+    return Receipt(id, was.rev, writer.append(UpdateItem(id=id, **changed)), changed=True)
+
+
+def delete(writer: Writer, id: str) -> Receipt:
+    """Take a live item out of every answer; a receipt without change when there is none."""
+    was = current(writer, id)
+    if was is None or not was.live:
+        return Receipt(id, None, writer.head, changed=False)
+    return Receipt(id, None, writer.append(DeleteItem(id=id)), changed=True)
+
+
+def read(connection: apsw.Connection, id: str) -> Row:
+    """Return the live item with this id.
+
+    Raises
+    ------
+    NotFound
+        There is none, or it was deleted.
+    """
+    row = item_by_id(connection, id)
+    if row is None:
+        raise NotFound(f"there is no item {id!r}")
+    if not row.live:
+        raise NotFound(f"item {id!r} was deleted: put it again to bring it back")
+    return row
+
+
+def is_same(event: PutItem, was: Current) -> bool:
+    """Tell whether an event would leave a live item as it is."""
+    return (
+        event.rev == was.rev
+        and event.creator == was.creator
+        and event.collection == was.collection
+        and event.kind == was.kind
+        and event.created_at == was.created_at
+        and list(event.tags) == msgspec.json.decode(was.tags)
+        and event.metadata == msgspec.json.decode(was.metadata)
+    )

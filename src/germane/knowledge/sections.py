@@ -1,0 +1,230 @@
+"""Cutting a source into sections: Markdown at its headings, plain text as one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyromark
+
+from germane.knowledge.frontmatter import read_front_matter
+from germane.model.errors import InvalidArgument
+from germane.model.items import check_lang
+from germane.model.values import Value, check_names
+from germane.text.markdown import OPTIONS
+
+VERSION = "1"
+"""Rises when the same source would be cut otherwise, so that files are learned anew."""
+
+_ESM = re.compile(r"(?:import|export)\b(?=[\s{*\"'])")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A section as its source has it.
+
+    Parameters
+    ----------
+    title : str or None
+        Its heading as plain text.
+    body : str
+        The source under the heading, up to the next heading.
+    level : int
+        Depth of the heading; 0 for text under none.
+    parent : int or None
+        Which of the sections encloses it.
+    heading_path : tuple of str
+    lines : tuple of (int, int)
+        Counted from 1.
+    description : str or None
+    """
+
+    title: str | None
+    body: str
+    level: int
+    parent: int | None
+    heading_path: tuple[str, ...]
+    lines: tuple[int, int]
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or a text, cut into sections.
+
+    Parameters
+    ----------
+    title : str or None
+        What it calls itself.
+    type : str
+        MIME type of the sections' bodies.
+    metadata : dict
+    tags : tuple of str
+    lang : str or None
+    sections : tuple of Cut
+    problem : str or None
+        What of it could not be used.
+    """
+
+    title: str | None
+    type: str
+    metadata: dict[str, Value]
+    tags: tuple[str, ...]
+    lang: str | None
+    sections: tuple[Cut, ...]
+    problem: str | None = None
+
+
+def cut_plain(text: str) -> Source:
+    """Cut plain text: one section, without a title."""
+    last = text.count("\n") + (not text.endswith("\n"))
+    sections = (Cut(None, text, 0, None, (), (1, max(last, 1))),) if text.strip() else ()
+    return Source(None, "text/plain", {}, (), None, sections)
+
+
+def cut_markdown(text: str, is_mdx: bool = False) -> Source:
+    r"""Cut Markdown at the headings that stand in no list and no quote.
+
+    Parameters
+    ----------
+    text : str
+        The source.
+    is_mdx : bool
+        Whether to drop import and export lines.
+
+    Examples
+    --------
+    >>> for cut in cut_markdown("intro\n\n# One\n\n## Two\ntext\n").sections:
+    ...     print(cut.level, cut.heading_path, repr(cut.body), cut.lines)
+    0 () 'intro' (1, 1)
+    1 ('One',) '' (3, 3)
+    2 ('One', 'Two') 'text' (5, 6)
+    """
+    front = read_front_matter(text)
+    metadata = front.metadata
+    named = metadata.get("title")
+    title = named if isinstance(named, str) and named.strip() else None
+    described = metadata.get("description")
+    description = described if isinstance(described, str) and described.strip() else None
+    first_line = text.count("\n", 0, front.length) + 1
+    rest = text[front.length :]
+    if is_mdx:
+        rest = drop_esm(rest)
+    sections = _at_headings(rest, first_line, title, description)
+    if title is None:
+        title = next((cut.title for cut in sections if cut.level == 1 and cut.title), None)
+    return Source(
+        title, "text/markdown", metadata, _tags(metadata), _lang(metadata), tuple(sections), front.problem
+    )
+
+
+def drop_esm(text: str) -> str:
+    """Blank the import and export lines of MDX, each up to the next blank line; code blocks keep theirs."""
+    lines = text.splitlines(keepends=True)
+    fence, dropping, after_blank = "", False, True
+    for number, line in enumerate(lines):
+        is_blank = not line.strip()
+        opening = _FENCE.match(line)
+        if fence:
+            if opening and opening[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif dropping:
+            dropping = not is_blank
+        elif after_blank and _ESM.match(line):
+            dropping = True
+        elif opening:
+            fence = opening[1]
+        if dropping:
+            lines[number] = line[len(line.rstrip("\r\n")) :]
+        after_blank = is_blank or dropping
+    return "".join(lines)
+
+
+def _at_headings(text: str, first_line: int, title: str | None, description: str | None) -> list[Cut]:
+    data = text.encode()
+    headings = _headings(text)
+    starts = [start for _, _, start, _ in headings]
+    bodies_end = [*starts[1:], len(data)]
+    preamble = _trim(data[: starts[0] if starts else len(data)].decode())
+    sections: list[Cut] = []
+    stack: list[tuple[int, int]] = []
+    has_title = title is not None and not any(level == 1 for level, _, _, _ in headings)
+    if preamble or has_title or (description and not headings):
+        path: tuple[str, ...] = (title,) if title is not None else ()
+        last = first_line + data[: starts[0] if starts else len(data)].decode().rstrip().count("\n")
+        sections.append(Cut(title, preamble, len(path), None, path, (first_line, last), description))
+        if path:
+            stack.append((1, 0))
+    line, counted = first_line, 0
+    for (level, name, start, end), stop in zip(headings, bodies_end, strict=True):
+        line += data.count(b"\n", counted, start)
+        counted = start
+        source = data[start:stop].decode()
+        while stack and stack[-1][0] >= level:
+            stack.pop()
+        parent = stack[-1][1] if stack else None
+        above = sections[parent].heading_path if parent is not None else ()
+        path = (*above, name) if name else above
+        sections.append(
+            Cut(
+                title=name or None,
+                body=_trim(data[end:stop].decode()),
+                level=level,
+                parent=parent,
+                heading_path=path,
+                lines=(line, line + source.rstrip().count("\n")),
+                description=description if not sections else None,
+            )
+        )
+        stack.append((level, len(sections) - 1))
+    return sections
+
+
+def _headings(text: str) -> list[tuple[int, str, int, int]]:
+    """Return level, text, and byte range of the headings that stand in no other block."""
+    found: list[tuple[int, str, int, int]] = []
+    depth = 0
+    words: list[str] | None = None
+    for event, span in pyromark.events_with_range(text, options=OPTIONS):
+        if isinstance(event, str):
+            if words is not None:
+                words.append(" ")
+            continue
+        name, value = next(iter(event.items()))
+        if name == "Start":
+            if depth == 0 and isinstance(value, dict) and "Heading" in value:
+                words = []
+            depth += 1
+        elif name == "End":
+            depth -= 1
+            if depth == 0 and words is not None:
+                level = int(value["Heading"][1])  # type: ignore[index]
+                found.append((level, " ".join("".join(words).split()), span["start"], span["end"]))
+                words = None
+        elif words is not None and name in ("Text", "Code"):
+            words.append(str(value))
+    return found
+
+
+def _trim(body: str) -> str:
+    return _BLANK_LINES.sub("", body).rstrip()
+
+
+def _tags(metadata: dict[str, Value]) -> tuple[str, ...]:
+    value = metadata.get("tags", ())
+    values = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(values, (list, tuple)):
+        return ()
+    try:
+        return check_names([str(each).lstrip("#") for each in values if str(each).lstrip("#")], "tags")
+    except InvalidArgument:
+        return ()
+
+
+def _lang(metadata: dict[str, Value]) -> str | None:
+    try:
+        return check_lang(metadata.get("lang"))
+    except InvalidArgument:
+        return None

@@ -1,0 +1,102 @@
+"""Checking the journal: the file, the log, the content it points to, and the tables folded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apsw
+
+from germane.log.events import PutDocument, PutItem, decode
+from germane.log.fold import refold
+from germane.log.tables import FOLDED_NAMES
+from germane.model.errors import Corruption
+from germane.model.items import rev_of
+from germane.model.reports import Finding
+
+_MOST = 20
+"""Findings of one kind that are listed."""
+
+
+def check_journal(connection: apsw.Connection) -> Iterator[Finding]:
+    """Yield what is wrong with a journal, inside a read transaction."""
+    yield from _limited(_pages(connection))
+    yield from _limited(_log(connection))
+    yield from _limited(_content(connection))
+    yield from _limited(_tables(connection))
+
+
+def _limited(findings: Iterator[Finding]) -> Iterator[Finding]:
+    for count, finding in enumerate(findings):
+        if count == _MOST:
+            yield Finding(finding.part, "and more of this kind")
+            return
+        yield finding
+
+
+def _pages(connection: apsw.Connection) -> Iterator[Finding]:
+    for (message,) in connection.execute(f"PRAGMA integrity_check({_MOST})"):
+        if message != "ok":
+            yield Finding("journal", message)
+
+
+def _log(connection: apsw.Connection) -> Iterator[Finding]:
+    expected, last = 1, None
+    revs = "SELECT 1 FROM content WHERE rev = ?"
+    for seq, recorded_at, kind, data in connection.execute(
+        "SELECT seq, recorded_at, type, data FROM log ORDER BY seq"
+    ):
+        if seq != expected:
+            yield Finding("log", f"events {expected} to {seq - 1} are missing")
+        if last is not None and recorded_at < last:
+            yield Finding("log", f"event {seq} was recorded before the one ahead of it")
+        expected, last = seq + 1, recorded_at
+        try:
+            event = decode(seq, kind, data)
+        except Corruption as error:
+            yield Finding("log", error.message)
+            continue
+        items = (
+            event.items if isinstance(event, PutDocument) else (event,) if isinstance(event, PutItem) else ()
+        )
+        for item in items:
+            if connection.execute(revs, (item.rev,)).fetchone() is None:
+                yield Finding(
+                    "content", f"the content of item {item.id!r} at event {seq} (rev {item.rev}) is missing"
+                )
+
+
+def _content(connection: apsw.Connection) -> Iterator[Finding]:
+    for rev, *content in connection.execute("SELECT rev, type, lang, title, description, body FROM content"):
+        if rev_of(*content) != rev:
+            yield Finding("content", f"the content under rev {rev} is not what was put")
+
+
+def _tables(connection: apsw.Connection) -> Iterator[Finding]:
+    rebuilt = apsw.Connection(":memory:")
+    try:
+        # The tables name the type of each item's body, which the content holds.
+        rebuilt.execute("CREATE TABLE content (rev TEXT PRIMARY KEY, type TEXT)")
+        rebuilt.executemany(
+            "INSERT INTO content VALUES (?, ?)", connection.execute("SELECT rev, type FROM content")
+        )
+        try:
+            refold(connection, rebuilt)
+        except Corruption:
+            return  # said already: an event does not decode
+        for name in FOLDED_NAMES:
+            query = f"SELECT * FROM {name} ORDER BY 1, 2"
+            ours = connection.execute(query)
+            for wanted in rebuilt.execute(query):
+                found = ours.fetchone()
+                if found != wanted:
+                    yield Finding(
+                        "tables", f"table {name} differs from the log: {found!r} instead of {wanted!r}"[:300]
+                    )
+                    break
+            else:
+                if (extra := ours.fetchone()) is not None:
+                    yield Finding("tables", f"table {name} holds what the log does not: {extra!r}"[:300])
+    except apsw.SQLError as error:
+        yield Finding("tables", str(error))
+    finally:
+        rebuilt.close()

@@ -1,0 +1,189 @@
+"""Reading items, documents and revisions from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+import msgspec
+
+from germane.log.events import metadata_from_plain
+from germane.model.documents import Document, Placement
+from germane.model.errors import Corruption
+from germane.model.items import Item
+from germane.model.schema import Schema
+from germane.model.times import Micros, to_datetime
+
+
+class Row(msgspec.Struct, frozen=True):
+    """An item as the tables hold it: current state and current content."""
+
+    ordinal: int
+    id: str
+    rev: str
+    creator: str | None
+    metadata: str
+    tags: str
+    collection: str
+    kind: str
+    created_at: Micros
+    live: bool
+    seq: int
+    type: str
+    lang: str | None
+    title: str | None
+    description: str | None
+    body: str | bytes
+
+    def item(self) -> Item:
+        """Return it as people receive it."""
+        return Item(
+            id=self.id,
+            title=self.title,
+            body=self.body,
+            type=self.type,
+            description=self.description,
+            creator=self.creator,
+            metadata=metadata_from_plain(msgspec.json.decode(self.metadata)),
+            tags=tuple(msgspec.json.decode(self.tags)),
+            collection=self.collection,
+            kind=self.kind,
+            lang=self.lang,
+            created_at=to_datetime(self.created_at),
+        )
+
+
+_ROW = (
+    "SELECT i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
+    " i.live, i.seq, c.type, c.lang, c.title, c.description, c.body"
+    " FROM item i LEFT JOIN content c ON c.rev = i.rev"
+)
+
+
+def item_by_id(connection: apsw.Connection, id: str) -> Row | None:
+    """Return the item with this id, live or not."""
+    return _row(connection.execute(f"{_ROW} WHERE i.id = ?", (id,)).fetchone())
+
+
+def item_by_ordinal(connection: apsw.Connection, ordinal: int) -> Row:
+    """Return the item with this ordinal."""
+    row = _row(connection.execute(f"{_ROW} WHERE i.ordinal = ?", (ordinal,)).fetchone())
+    assert row is not None
+    return row
+
+
+def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:
+    """Yield every item whose state changed after a position, by ordinal."""
+    order = "i.ordinal" if seq == 0 else "+i.ordinal"
+    for found in connection.execute(f"{_ROW} WHERE i.seq > ? ORDER BY {order}", (seq,)):
+        row = _row(found)
+        if row is not None:
+            yield row
+
+
+def item_with_rev(connection: apsw.Connection, row: Row, rev: str) -> Row | None:
+    """Return an item with the content of one of its revisions, None when it never had that one."""
+    found = connection.execute(
+        "SELECT c.type, c.lang, c.title, c.description, c.body FROM content c"
+        " WHERE c.rev = ? AND EXISTS (SELECT 1 FROM version v WHERE v.ordinal = ? AND v.rev = c.rev)",
+        (rev, row.ordinal),
+    ).fetchone()
+    if found is None:
+        return None
+    type, lang, title, description, body = found
+    return msgspec.structs.replace(
+        row, rev=rev, type=type, lang=lang, title=title, description=description, body=body
+    )
+
+
+def document(connection: apsw.Connection, docid: str) -> Document | None:
+    """Return a live document with its live sections."""
+    found = connection.execute(
+        "SELECT title, root, source, metadata, seq FROM document WHERE docid = ? AND live = 1", (docid,)
+    ).fetchone()
+    if found is None:
+        return None
+    title, root, source, metadata, seq = found
+    return Document(
+        docid=docid,
+        title=title,
+        path=source_path(root, source),
+        metadata=metadata_from_plain(msgspec.json.decode(metadata)),
+        sections=tuple(place for place, live in placements(connection, docid) if live),
+        seq=seq,
+    )
+
+
+def placements(connection: apsw.Connection, docid: str) -> list[tuple[Placement, bool]]:
+    """Return where a document's sections stand, in order, and whether each is live."""
+    found = connection.execute(
+        "SELECT i.id, s.level, s.parent, s.heading_path, s.first_line, s.last_line, i.live"
+        " FROM section s JOIN item i ON i.ordinal = s.ordinal WHERE s.docid = ? ORDER BY s.position",
+        (docid,),
+    )
+    return [(_placement(*row[:6]), bool(row[6])) for row in found]
+
+
+def listings(connection: apsw.Connection, ordinal: int) -> list[tuple[str, str | None, Placement]]:
+    """Return the documents that list an item: docid, source path, and where it stands; by docid."""
+    found = connection.execute(
+        "SELECT s.docid, d.root, d.source, i.id, s.level, s.parent, s.heading_path, s.first_line, s.last_line"
+        " FROM section s JOIN document d ON d.docid = s.docid JOIN item i ON i.ordinal = s.ordinal"
+        " WHERE s.ordinal = ? ORDER BY s.docid, s.position",
+        (ordinal,),
+    )
+    return [(row[0], source_path(row[1], row[2]), _placement(*row[3:])) for row in found]
+
+
+def only_listed_in(connection: apsw.Connection, docid: str, ids: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the live items that no other document lists."""
+    return tuple(
+        id
+        for id in ids
+        if connection.execute(
+            "SELECT 1 FROM item i WHERE i.id = ? AND i.live = 1 AND NOT EXISTS"
+            " (SELECT 1 FROM section s WHERE s.ordinal = i.ordinal AND s.docid <> ?)",
+            (id, docid),
+        ).fetchone()
+    )
+
+
+def source_path(root: str | None, source: str | None) -> str | None:
+    """Return the path under which people know a source: the root's name, then the path below it."""
+    return None if source is None else f"{root}/{source}"
+
+
+def collections(connection: apsw.Connection) -> dict[str, int]:
+    """Return the live items of each collection, by name."""
+    query = "SELECT collection, count(*) FROM item WHERE live = 1 GROUP BY collection ORDER BY collection"
+    return {str(name): int(count) for name, count in connection.execute(query)}
+
+
+def schema(connection: apsw.Connection) -> Schema:
+    """Return the store's schema."""
+    found = connection.execute("SELECT value FROM declared WHERE key = 'schema'").fetchone()
+    return Schema.from_declaration(msgspec.json.decode(found[0])) if found else Schema()
+
+
+def _row(found: Any) -> Row | None:
+    if found is None:
+        return None
+    if found[11] is None:
+        raise Corruption(
+            f"the content of item {found[1]!r} (rev {found[2]}) is missing from the journal: "
+            "restore a backup, or delete the item or put it again"
+        )
+    ordinal, id, rev, creator, metadata, tags, collection, kind, created_at, live, seq, *parts = found
+    type, lang, title, description, body = parts
+    return Row(
+        ordinal, id, rev, creator, metadata, tags, collection, kind, created_at, bool(live), seq,
+        type, lang, title, description, body,
+    )  # fmt: skip
+
+
+def _placement(
+    id: str, level: int, parent: str | None, heading_path: str, first: int | None, last: int | None
+) -> Placement:
+    lines = None if first is None or last is None else (first, last)
+    return Placement(id, level, parent, tuple(msgspec.json.decode(heading_path)), lines)

@@ -1,0 +1,145 @@
+"""Typed events: what the log holds, one JSON document each."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from germane.model.documents import Placement
+from germane.model.errors import Corruption
+from germane.model.times import to_datetime, to_micros
+from germane.model.values import Scalar, Value
+
+PlainMetadata = dict[str, Any]
+"""Metadata as JSON: a time is ``{"time": microseconds}``, which no other value can look like."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all events; a verdict (what was decided) is part of its event."""
+
+
+class PutItem(Event, frozen=True, kw_only=True):
+    """An item has this current version; its content lies under `rev`."""
+
+    id: str
+    rev: str
+    created_at: int
+    creator: str | None = None
+    metadata: PlainMetadata = {}
+    tags: tuple[str, ...] = ()
+    collection: str = "main"
+    kind: str = "default"
+
+
+class UpdateItem(Event, frozen=True, kw_only=True):
+    """An item changed in place; fields that are unset stayed as they were."""
+
+    id: str
+    creator: str | msgspec.UnsetType | None = msgspec.UNSET
+    metadata: PlainMetadata | msgspec.UnsetType = msgspec.UNSET
+    tags: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    collection: str | msgspec.UnsetType = msgspec.UNSET
+    created_at: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class DeleteItem(Event, frozen=True, kw_only=True):
+    """An item is gone from every answer."""
+
+    id: str
+
+
+class PutDocument(Event, frozen=True, kw_only=True):
+    """A document lists these sections; some are new or changed, and some it dropped are retired."""
+
+    docid: str
+    title: str
+    metadata: PlainMetadata = {}
+    tags: tuple[str, ...] = ()
+    collection: str = "main"
+    root: str | None = None
+    source: str | None = None
+    digest: str | None = None
+    sections: tuple[Placement, ...] = ()
+    items: tuple[PutItem, ...] = ()
+    retired: tuple[str, ...] = ()
+
+
+class DeleteDocument(Event, frozen=True, kw_only=True):
+    """A document is gone, and so are the sections that no other one lists."""
+
+    docid: str
+    retired: tuple[str, ...] = ()
+
+
+class AddRoot(Event, frozen=True, kw_only=True):
+    """Files below a location are learned under this root's name."""
+
+    name: str
+    location: str
+
+
+class DeclareSchema(Event, frozen=True, kw_only=True):
+    """The store's declarations from here on."""
+
+    schema: dict[str, Any]
+
+
+TYPES: dict[str, type[Event]] = {
+    "put": PutItem,
+    "update": UpdateItem,
+    "delete": DeleteItem,
+    "document": PutDocument,
+    "delete_document": DeleteDocument,
+    "root": AddRoot,
+    "schema": DeclareSchema,
+}
+_NAMES = {cls: name for name, cls in TYPES.items()}
+_DECODERS = {name: msgspec.json.Decoder(cls) for name, cls in TYPES.items()}
+_encoder = msgspec.json.Encoder()
+
+
+def encode(event: Event) -> tuple[str, str]:
+    """Return an event's type and its data as JSON."""
+    return _NAMES[type(event)], _encoder.encode(event).decode()
+
+
+def decode(seq: int, type: str, data: str) -> Event:
+    """Return the event that the log holds at a position.
+
+    Raises
+    ------
+    Corruption
+        The type is unknown, or the data is not of that type.
+    """
+    try:
+        return _DECODERS[type].decode(data)
+    except KeyError:
+        raise Corruption(f"event {seq} of the log has the unknown type {type!r}") from None
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise Corruption(f"event {seq} of the log ({type}) does not decode: {error}") from None
+
+
+def metadata_to_plain(metadata: dict[str, Value]) -> PlainMetadata:
+    """Return metadata in its JSON form."""
+    return {
+        key: [_to_plain(each) for each in value] if isinstance(value, tuple) else _to_plain(value)
+        for key, value in metadata.items()
+    }
+
+
+def metadata_from_plain(data: PlainMetadata) -> dict[str, Value]:
+    """Return metadata from its JSON form."""
+    return {
+        key: tuple(_from_plain(each) for each in value) if isinstance(value, list) else _from_plain(value)
+        for key, value in data.items()
+    }
+
+
+def _to_plain(value: Scalar) -> Any:
+    return {"time": to_micros(value, "metadata")} if isinstance(value, datetime) else value
+
+
+def _from_plain(value: Any) -> Scalar:
+    return to_datetime(value["time"]) if isinstance(value, dict) else value

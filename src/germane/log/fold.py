@@ -1,0 +1,163 @@
+"""Folding events into the tables: one function per type, each a pure step of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+import msgspec
+
+from germane.log.events import (
+    AddRoot,
+    DeclareSchema,
+    DeleteDocument,
+    DeleteItem,
+    Event,
+    PutDocument,
+    PutItem,
+    UpdateItem,
+    decode,
+)
+from germane.log.tables import FOLDED, FOLDED_NAMES
+
+_json = msgspec.json.Encoder(order="sorted")
+
+
+def plain(value: Any) -> str:
+    """Return data as canonical JSON, so that equal states are equal bytes."""
+    return _json.encode(value).decode()
+
+
+def fold(connection: apsw.Connection, seq: int, event: Event) -> None:
+    """Apply one event to the tables of a connection, inside its transaction."""
+    _FOLDS[type(event)](connection, seq, event)
+
+
+def mark(connection: apsw.Connection, seq: int) -> None:
+    """Set the watermark of the tables."""
+    connection.execute("UPDATE view SET seq = ? WHERE name = 'tables'", (seq,))
+
+
+def refold(source: apsw.Connection, target: apsw.Connection) -> int:
+    """Drop the tables of `target` and fold the whole log of `source` into new ones.
+
+    Returns
+    -------
+    int
+        The position reached.
+    """
+    for name in FOLDED_NAMES:
+        target.execute(f"DROP TABLE IF EXISTS {name}")
+    target.execute(FOLDED)
+    seq = 0
+    for seq, kind, data in source.execute("SELECT seq, type, data FROM log ORDER BY seq"):
+        fold(target, seq, decode(seq, kind, data))
+    mark(target, seq)
+    return seq
+
+
+def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
+    content = connection.execute("SELECT type FROM content WHERE rev = ?", (event.rev,)).fetchone()
+    kind_of_body = content[0] if content else ""
+    row = (event.rev, kind_of_body, event.creator, plain(event.metadata), plain(event.tags))
+    rest = (event.collection, event.kind, event.created_at, seq)
+    found = connection.execute("SELECT ordinal, rev FROM item WHERE id = ?", (event.id,)).fetchone()
+    if found is None:
+        ordinal = connection.execute("SELECT coalesce(max(ordinal), 0) + 1 FROM item").get
+        connection.execute(
+            "INSERT INTO item (ordinal, id, rev, type, creator, metadata, tags, collection, kind, created_at,"
+            " seq, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+            (ordinal, event.id, *row, *rest),
+        )
+    else:
+        ordinal = found[0]
+        connection.execute(
+            "UPDATE item SET rev = ?, type = ?, creator = ?, metadata = ?, tags = ?, collection = ?, "
+            " kind = ?, created_at = ?, seq = ?, live = 1 WHERE ordinal = ?",
+            (*row, *rest, ordinal),
+        )
+    if found is None or found[1] != event.rev:
+        connection.execute("INSERT INTO version VALUES (?, ?, ?)", (ordinal, seq, event.rev))
+    if found is not None:
+        connection.execute("DELETE FROM tag WHERE ordinal = ?", (ordinal,))
+    _tag(connection, ordinal, event.tags)
+
+
+def _tag(connection: apsw.Connection, ordinal: int, tags: tuple[str, ...]) -> None:
+    for tag in tags:
+        connection.execute("INSERT INTO tag VALUES (?, ?)", (tag, ordinal))
+
+
+def _update_item(connection: apsw.Connection, seq: int, event: UpdateItem) -> None:
+    ordinal = _ordinal(connection, event.id)
+    connection.execute("UPDATE item SET seq = ? WHERE ordinal = ?", (seq, ordinal))
+    for column in ("creator", "metadata", "tags", "collection", "created_at"):
+        value = getattr(event, column)
+        if value is msgspec.UNSET:
+            continue
+        if column == "tags":
+            connection.execute("DELETE FROM tag WHERE ordinal = ?", (ordinal,))
+            _tag(connection, ordinal, value)
+        stored = plain(value) if column in ("metadata", "tags") else value
+        connection.execute(f"UPDATE item SET {column} = ? WHERE ordinal = ?", (stored, ordinal))
+
+
+def _retire(connection: apsw.Connection, seq: int, ids: tuple[str, ...]) -> None:
+    for id in ids:
+        connection.execute("UPDATE item SET live = 0, seq = ? WHERE id = ?", (seq, id))
+
+
+def _delete_item(connection: apsw.Connection, seq: int, event: DeleteItem) -> None:
+    _retire(connection, seq, (event.id,))
+
+
+def _put_document(connection: apsw.Connection, seq: int, event: PutDocument) -> None:
+    for item in event.items:
+        _put_item(connection, seq, item)
+    connection.execute(
+        "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
+        (event.docid, event.title, event.root, event.source, event.digest, plain(event.metadata),
+         plain(event.tags), event.collection, seq),
+    )  # fmt: skip
+    connection.execute("DELETE FROM section WHERE docid = ?", (event.docid,))
+    for position, place in enumerate(event.sections):
+        first, last = place.lines or (None, None)
+        connection.execute(
+            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (event.docid, position, _ordinal(connection, place.id), place.level, place.parent,
+             plain(place.heading_path), first, last),
+        )  # fmt: skip
+    _retire(connection, seq, event.retired)
+
+
+def _delete_document(connection: apsw.Connection, seq: int, event: DeleteDocument) -> None:
+    connection.execute(
+        "UPDATE document SET live = 0, digest = NULL, seq = ? WHERE docid = ?", (seq, event.docid)
+    )
+    connection.execute("DELETE FROM section WHERE docid = ?", (event.docid,))
+    _retire(connection, seq, event.retired)
+
+
+def _add_root(connection: apsw.Connection, seq: int, event: AddRoot) -> None:
+    connection.execute("INSERT INTO root VALUES (?, ?)", (event.name, event.location))
+
+
+def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:
+    connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema', ?)", (plain(event.schema),))
+    connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema_seq', ?)", (str(seq),))
+
+
+def _ordinal(connection: apsw.Connection, id: str) -> int:
+    return int(connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get)
+
+
+_FOLDS: dict[type[Event], Callable[[apsw.Connection, int, Any], None]] = {
+    PutItem: _put_item,
+    UpdateItem: _update_item,
+    DeleteItem: _delete_item,
+    PutDocument: _put_document,
+    DeleteDocument: _delete_document,
+    AddRoot: _add_root,
+    DeclareSchema: _declare,
+}

@@ -1,0 +1,53 @@
+"""The tables of the journal: the log, the content it points to, and what is folded from them.
+
+``log`` and ``content`` are the truth. The others are a view of them that anyone can inspect with any
+SQLite tool; they can be dropped and folded again.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x6765726D  # "germ"
+
+TRUTH = """
+CREATE TABLE IF NOT EXISTS log (
+  seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, recorded_at INTEGER NOT NULL,
+  type TEXT NOT NULL, data TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS content (
+  rev TEXT NOT NULL UNIQUE, type TEXT NOT NULL, lang TEXT, title TEXT, description TEXT, body ANY NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+FOLDED = """
+CREATE TABLE item (
+  ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, rev TEXT NOT NULL, type TEXT NOT NULL,
+  creator TEXT, metadata TEXT NOT NULL, tags TEXT NOT NULL, collection TEXT NOT NULL, kind TEXT NOT NULL,
+  created_at INTEGER NOT NULL, live INTEGER NOT NULL, seq INTEGER NOT NULL
+) STRICT;
+CREATE INDEX item_by_seq ON item (seq);
+CREATE INDEX item_by_type ON item (type);
+CREATE TABLE version (
+  ordinal INTEGER NOT NULL, seq INTEGER NOT NULL, rev TEXT NOT NULL, PRIMARY KEY (ordinal, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tag (
+  tag TEXT NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (tag, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE document (
+  docid TEXT PRIMARY KEY, title TEXT NOT NULL, root TEXT, source TEXT, digest TEXT, metadata TEXT NOT NULL,
+  tags TEXT NOT NULL, collection TEXT NOT NULL, live INTEGER NOT NULL, seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX document_by_source ON document (root, source);
+CREATE TABLE section (
+  docid TEXT NOT NULL, position INTEGER NOT NULL, ordinal INTEGER NOT NULL, level INTEGER NOT NULL,
+  parent TEXT, heading_path TEXT NOT NULL, first_line INTEGER, last_line INTEGER,
+  PRIMARY KEY (docid, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX section_by_item ON section (ordinal, docid);
+CREATE TABLE root (name TEXT PRIMARY KEY, location TEXT NOT NULL UNIQUE) STRICT, WITHOUT ROWID;
+CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO view VALUES ('tables', 0);
+"""
+
+FOLDED_NAMES = ("item", "version", "tag", "document", "section", "root", "declared", "view")

@@ -1,0 +1,1 @@
+"""What people declare and receive: items, documents, schemas, weights, pages, reports, errors."""

@@ -1,0 +1,124 @@
+"""A schema: what a store declares about itself."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from germane.model.errors import InvalidArgument, SchemaError
+from germane.model.items import check_lang
+from germane.model.values import neutral
+
+
+class Schema:
+    """Declarations of a store; immutable.
+
+    Parameters
+    ----------
+    signals, profiles, policies, synonyms, unknown_items, retention, impressions
+        Not available in this version.
+    lang : str
+        Language of items that name none: a name, code or tag.
+
+    Raises
+    ------
+    SchemaError
+        A declaration cannot be used; the error names it.
+
+    Examples
+    --------
+    >>> Schema(lang="de")
+    Schema(lang='german')
+    """
+
+    __slots__ = ("lang",)
+
+    lang: str
+
+    def __init__(
+        self,
+        signals: tuple[()] = (),
+        profiles: tuple[()] = (),
+        policies: tuple[()] = (),
+        *,
+        lang: str = "english",
+        synonyms: None = None,
+        unknown_items: str = "refuse",
+        retention: None = None,
+        impressions: bool = True,
+    ) -> None:
+        try:
+            neutral(
+                signals=(signals, ()),
+                profiles=(profiles, ()),
+                policies=(policies, ()),
+                synonyms=(synonyms, None),
+                unknown_items=(unknown_items, "refuse"),
+                retention=(retention, None),
+                impressions=(impressions, True),
+            )
+            name = check_lang(lang)
+        except InvalidArgument as error:
+            raise SchemaError(error.field, error.message.partition(": ")[2]) from None
+        if name is None:
+            raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
+        object.__setattr__(self, "lang", name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self.declaration() == other.declaration()
+
+    def __hash__(self) -> int:
+        return hash(self.lang)
+
+    def __repr__(self) -> str:
+        return f"Schema(lang={self.lang!r})"
+
+    def declaration(self) -> dict[str, Any]:
+        """Return the schema as plain data, as `from_declaration` takes it."""
+        return {"lang": self.lang}
+
+    @classmethod
+    def from_declaration(cls, data: dict[str, Any]) -> Schema:
+        """Return a schema from plain data.
+
+        Raises
+        ------
+        SchemaError
+            A name that no schema has, or a value that cannot be used.
+        """
+        known = (
+            "signals",
+            "profiles",
+            "policies",
+            "lang",
+            "synonyms",
+            "unknown_items",
+            "retention",
+            "impressions",
+        )
+        for name in data:
+            if name not in known:
+                raise SchemaError(name, f"is nothing a schema declares: it declares {', '.join(known)}")
+        lists = {name: tuple(data[name]) for name in known[:3] if isinstance(data.get(name), list)}
+        return cls(**{**data, **lists})
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Schema:
+        """Return the schema that a TOML file declares.
+
+        Raises
+        ------
+        SchemaError
+            The file cannot be read, is not TOML, or declares what no schema has.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                return cls.from_declaration(tomllib.load(file))
+        except OSError as error:
+            raise SchemaError("schema", f"{path} cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SchemaError("schema", f"{path} is not TOML: {error}") from None

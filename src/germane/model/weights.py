@@ -1,0 +1,65 @@
+"""The numbers that a query may weigh text by."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from germane.model.errors import InvalidArgument
+
+_GREATEST = {"b": 1.0, "half_life_days": 1e9}
+
+
+class SearchWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """Weights and parameters of a text score; all apply at query time.
+
+    Parameters
+    ----------
+    heading, body, code : float
+        Weights of the fields in BM25F, 0 to 1e6.
+    k1 : float
+        How slowly repeats of a word saturate, 0 to 1e6.
+    b : float
+        How much a field's length counts, 0 to 1.
+    proximity, zone, freshness : float
+        Weights of the three supplements, 0 to 1e6.
+    half_life_days : float
+        Age at which freshness halves, above 0.
+
+    Raises
+    ------
+    InvalidArgument
+        A number out of range or not finite; the error names it.
+
+    References
+    ----------
+    S. Robertson, H. Zaragoza. *The Probabilistic Relevance Framework: BM25 and Beyond* (2009).
+
+    Examples
+    --------
+    >>> SearchWeights(heading=0.5).heading
+    0.5
+    """
+
+    heading: float = 2.0
+    body: float = 1.0
+    code: float = 1.5
+    k1: float = 1.2
+    b: float = 0.75
+    proximity: float = 1.0
+    zone: float = 0.5
+    freshness: float = 0.0
+    half_life_days: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            greatest = _GREATEST.get(name, 1e6)
+            usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            if not usable or not 0 <= value <= greatest or (name == "half_life_days" and value < 1e-6):
+                least = "above 0 (at least 1e-6)" if name == "half_life_days" else "from 0"
+                raise InvalidArgument(
+                    f"weights.{name}", f"must be a number {least} to {greatest:g}, not {value!r}"
+                )
+            msgspec.structs.force_setattr(self, name, float(value))

@@ -1,0 +1,131 @@
+"""Stage 4: the page that people receive: results, snippets, contributions, reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import msgspec
+import numpy as np
+
+from germane.log.content import Row, item_by_ordinal, listings
+from germane.log.events import metadata_from_plain
+from germane.model.pages import Reason, Result, SearchStats, TermStat
+from germane.model.times import to_datetime
+from germane.ranking.order import Ordered
+from germane.ranking.request import SearchRequest
+from germane.ranking.score import Scorer
+from germane.text.bm25f import idf
+from germane.text.fields import FIELDS, field_texts
+from germane.text.segment import SmallArray
+from germane.text.snippet import snippet
+
+
+def results(
+    connection: apsw.Connection, scorer: Scorer, request: SearchRequest, ordered: Ordered
+) -> tuple[Result, ...]:
+    """Return the results of some ordered rows."""
+    columns = scorer.columns(ordered.rows)
+    held = scorer.held(ordered.rows)
+    made = []
+    for at, row in enumerate(ordered.rows.tolist()):
+        contributions = {
+            column.name: float(column.values[at])
+            for column in columns
+            if column.applies is None or column.applies[at]
+        }
+        counts = [tf[at] for tf in held]
+        item = item_by_ordinal(connection, int(scorer.index.ordinals[row]))
+        reasons = (
+            (_text_match(scorer, row, counts),) if request.explain and scorer.candidates.plan.words else ()
+        )
+        made.append(_result(connection, scorer, item, contributions, counts, reasons))
+    return tuple(made)
+
+
+def search_stats(scorer: Scorer, text: str, took_ms: float) -> SearchStats:
+    """Return what mode ``stats`` says of the matches."""
+    rows = scorer.candidates.matches.rows
+    terms = []
+    for word, tf in zip(scorer.candidates.plan.words, scorer.held(rows), strict=True):
+        count = tf.sum(axis=1, dtype=np.int64)
+        terms.append(TermStat(word.name, int(count.sum()), int(np.count_nonzero(count))))
+    terms.sort(key=lambda stat: (-stat.frequency, stat.term))
+    return SearchStats(len(rows), took_ms, tuple(terms), text)
+
+
+def _result(
+    connection: apsw.Connection,
+    scorer: Scorer,
+    item: Row,
+    contributions: dict[str, float],
+    counts: list[SmallArray],
+    reasons: tuple[Reason, ...],
+) -> Result:
+    words = scorer.candidates.plan.words
+    listed = listings(connection, item.ordinal)
+    place = listed[0][2] if listed else None
+    texts = field_texts(item.type, item.title, item.description, item.body)
+    best, field = _best(scorer, contributions)
+    shown, highlights = snippet(texts, item.lang or scorer.index.lang, [w.terms for w in words], best, field)
+    raw = 0.0
+    for value in contributions.values():
+        raw += value
+    return Result(
+        id=item.id,
+        rev=item.rev,
+        docids=tuple(dict.fromkeys(docid for docid, _, _ in listed)),
+        kind=item.kind,
+        type=item.type,
+        title=item.title,
+        heading=item.title,
+        level=place.level if place else None,
+        path=listed[0][1] if listed else None,
+        heading_path=place.heading_path if place else (),
+        lines=place.lines if place else None,
+        creator=item.creator,
+        collection=item.collection,
+        tags=tuple(msgspec.json.decode(item.tags)),
+        metadata=metadata_from_plain(msgspec.json.decode(item.metadata)),
+        created_at=to_datetime(item.created_at),
+        snippet=shown,
+        highlights=highlights,
+        matched_terms=tuple(word.surface for word, count in zip(words, counts, strict=True) if count.any()),
+        score=raw,
+        raw=raw,
+        text_score=raw,
+        contributions=contributions,
+        reasons=reasons,
+    )
+
+
+def _best(scorer: Scorer, contributions: dict[str, float]) -> tuple[int | None, int]:
+    """Return which word scores highest here, and in which field; the first of equals."""
+    best: int | None = None
+    field, most = 0, -1.0
+    for number, word in enumerate(scorer.candidates.plan.words):
+        for which, name in enumerate(FIELDS):
+            value = contributions.get(f"text.{word.name}.{name}", -1.0)
+            if value > most:
+                best, field, most = number, which, value
+    return best, field
+
+
+def _text_match(scorer: Scorer, row: int, counts: list[SmallArray]) -> Reason:
+    statistics = scorer.index.statistics
+    matches = scorer.candidates.matches
+    detail: dict[str, Any] = {
+        "sections": statistics.sections,
+        "lengths": dict(zip(FIELDS, scorer.index.lengths[row].tolist(), strict=True)),
+        "average_lengths": {field: statistics.average_length(which) for which, field in enumerate(FIELDS)},
+        "words": {
+            word.name: {
+                "df": df,
+                "idf": idf(statistics.sections, df),
+                "tf": dict(zip(FIELDS, count.tolist(), strict=True)),
+            }
+            for word, df, count in zip(scorer.candidates.plan.words, matches.df, counts, strict=True)
+            if count.any()
+        },
+    }
+    return Reason("TextMatch", detail)

@@ -1,0 +1,114 @@
+"""Stage 0: what was asked for, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from germane.model.errors import InvalidArgument
+from germane.model.items import check_lang
+from germane.model.values import check_choice, check_count, check_names, neutral
+from germane.model.weights import SearchWeights
+
+MODES = ("sections", "stats")
+
+
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A checked SEARCH.
+
+    Parameters
+    ----------
+    text : str
+        The query; characters that cannot be encoded are replaced.
+    mode : {"sections", "stats"}
+    collections : tuple of str, or None
+    needs_all : bool
+        Whether ``match="all"`` was asked for.
+    weights : SearchWeights
+    lang : str or None
+        The only language to analyse the query in.
+    offset, limit : int
+    explain : bool
+    """
+
+    text: str
+    mode: str
+    collections: tuple[str, ...] | None
+    needs_all: bool
+    weights: SearchWeights
+    lang: str | None
+    offset: int
+    limit: int
+    explain: bool
+
+
+def search_request(
+    text: str,
+    *,
+    mode: str,
+    collections: Sequence[str] | None,
+    match: str,
+    weights: SearchWeights | None,
+    lang: str | None,
+    offset: int,
+    limit: int,
+    explain: bool,
+    algo: str,
+    scorer: str,
+    aggregate: str,
+    typos: bool,
+    rerank: int,
+    **later: Any,
+) -> SearchRequest:
+    """Check the arguments of a search.
+
+    Raises
+    ------
+    InvalidArgument
+        The error names the parameter.
+    """
+    if not isinstance(text, str):
+        raise InvalidArgument("text", f"must be a string, not {type(text).__name__}")
+    if mode == "documents":
+        neutral(mode=(mode, "sections"))
+    if weights is not None and not isinstance(weights, SearchWeights):
+        raise InvalidArgument("weights", f"must be SearchWeights, not {type(weights).__name__}")
+    for name, flag in (("explain", explain), ("typos", typos)):
+        if not isinstance(flag, bool):
+            raise InvalidArgument(name, f"must be True or False, not {flag!r}")
+    check_count(rerank, "rerank", 1)
+    neutral(
+        algo=(algo, "text"),
+        scorer=(scorer, "bm25f"),
+        aggregate=(aggregate, "sum"),
+        rerank=(rerank, 1000),
+        **{name: (value, NEUTRAL[name]) for name, value in later.items()},
+    )
+    return SearchRequest(
+        text=text.encode("utf-8", "replace").decode(),
+        mode=check_choice(mode, "mode", MODES),
+        collections=None if collections is None else check_names(collections, "collections"),
+        needs_all=check_choice(match, "match", ("any", "all")) == "all",
+        weights=weights or SearchWeights(),
+        lang=check_lang(lang),
+        offset=check_count(offset, "offset", 0),
+        limit=check_count(limit, "limit", 1, 1000),
+        explain=explain,
+    )
+
+
+NEUTRAL: dict[str, Any] = {
+    "user": None,
+    "session": None,
+    "profile": "search",
+    "personalization": None,
+    "where": None,
+    "session_weights": None,
+    "facets": (),
+    "sort_by": None,
+    "vector": None,
+    "as_of": None,
+}
+"""Parameters of a search whose feature does not exist yet, and the only value that they take."""

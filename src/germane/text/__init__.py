@@ -1,0 +1,1 @@
+"""Text: analysis, index, query language, matching, scoring, snippets."""

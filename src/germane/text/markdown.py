@@ -1,0 +1,97 @@
+"""Markdown as text to search and to show: its prose, and its fenced code."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyromark
+
+OPTIONS = (
+    pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_FOOTNOTES
+    | pyromark.Options.ENABLE_WIKILINKS
+    | pyromark.Options.ENABLE_HEADING_ATTRIBUTES
+)
+
+_MARKUP = re.compile(r"[`*_\[\]<>#~\\&|]|^[ \t]*(?:\d+[.)]|[-+=:])|^(?: {4}|\t)", re.MULTILINE)
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>", re.DOTALL)
+_ELEMENTS = frozenset(
+    """
+    a abbr address article aside audio b blockquote body br button canvas caption center cite code col
+    colgroup dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer form h1
+    h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main map mark
+    meta nav ol optgroup option p picture pre progress q rp rt ruby s samp script section select slot
+    small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th
+    thead time title tr track u ul var video wbr
+    """.split()
+)
+
+
+def prose_and_code(source: str) -> tuple[str, str]:
+    r"""Split Markdown into its prose as plain text, and its fenced code.
+
+    Prose is what a reader sees: text, inline code, link texts, image descriptions; not addresses, nor
+    the tags of HTML elements. Tags of other names stay, for ``Vec<T>`` is no markup.
+
+    Parameters
+    ----------
+    source : str
+        Markdown, with no front matter.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Prose and code; each with its blocks on lines of their own.
+
+    Examples
+    --------
+    >>> prose_and_code("See **[ownership](ch04.html)**:\n```rust\nlet x = 1;\n```")
+    ('See ownership:\n', 'let x = 1;\n')
+    """
+    if not _MARKUP.search(source):
+        return source, ""
+    prose: list[str] = []
+    code: list[str] = []
+    out = prose
+    for event in pyromark.events(
+        source, options=OPTIONS, merge_text=True, broken_link_callback=_full_reference
+    ):
+        if isinstance(event, str):  # a break, a rule
+            prose.append("\n")
+            continue
+        name, value = next(iter(event.items()))
+        if name in ("Text", "Code", "InlineMath", "DisplayMath"):
+            out.append(str(value))
+        elif name in ("Html", "InlineHtml"):
+            out.append(_TAG.sub(_keep_unknown, str(value)))
+        elif name == "Start":
+            if isinstance(value, dict):
+                if isinstance(value.get("CodeBlock"), dict):
+                    out = code
+                elif isinstance(value.get("List"), int) and value["List"] != 1:
+                    prose.append(
+                        f"{value['List']}. "
+                    )  # "1984. A novel" is a list to Markdown, not to a reader
+        elif name == "End" and value not in _INLINE_ENDS:
+            if value == "CodeBlock" and out is code:
+                out = prose
+            prose.append("\n")
+    return "".join(prose), "".join(code)
+
+
+_INLINE_ENDS = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
+
+
+def _full_reference(link: Any) -> tuple[str, str] | None:
+    """Take ``[text][name]`` for a link though its definition lies in another section."""
+    return ("", "") if link["link_type"] == "Reference" else None
+
+
+def _keep_unknown(match: re.Match[str]) -> str:
+    name = match[1]
+    return (
+        match[0] if name and name.lower() not in _ELEMENTS else " " if name in ("br", "p", "td", "th") else ""
+    )

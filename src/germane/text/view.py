@@ -1,0 +1,232 @@
+"""The text view: keeps the index at the head of the log, from a checkpoint and what changed since."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import apsw
+import numpy as np
+
+from germane.log import checkpoint
+from germane.log.content import Row, items_changed_since, schema
+from germane.log.journal import epoch, head
+from germane.model.reports import Finding
+from germane.text.analysis import VERSION, analyzer
+from germane.text.fields import field_texts
+from germane.text.index import Index, Part, Statistics
+from germane.text.segment import Analyzed, Segment, build, merge
+from germane.text.stored import from_arrays, to_arrays
+
+NAME = "text"
+BLOCK = 4_096
+"""Sections that are analysed before they become a segment."""
+WORTH_SAVING = 256
+"""Items whose analysis a checkpoint must save the next process to be worth writing."""
+
+_logger = logging.getLogger("germane")
+
+
+class TextView:
+    """Gives the index that reflects a connection's snapshot of the log.
+
+    What changed since the index was last asked for is found by the tables' own positions: an item's row
+    carries the last event that touched it. So catching up, replaying and loading a checkpoint lead to one
+    and the same state, and the order in which writes came leaves no trace.
+
+    Parameters
+    ----------
+    store : str
+        The store's id.
+    folder : Path or None
+        Where checkpoints lie; None keeps none.
+    """
+
+    def __init__(self, store: str, folder: Path | None) -> None:
+        self._store = store
+        self._folder = folder
+        self._turn = threading.Lock()
+        self._index: Index | None = None
+        self._vocabulary: dict[str, int] = {}
+        self._shelves: dict[tuple[str, str], int] = {}
+        self._unsaved = 0
+
+    def at(self, connection: apsw.Connection) -> Index:
+        """Return the index at the position that a connection sees, inside its transaction."""
+        seq, turn = head(connection), epoch(connection)
+        index = self._index
+        if index is not None and (index.seq, index.epoch) == (seq, turn):
+            return index
+        with self._turn:
+            index = self._index
+            if index is not None and (index.epoch, index.seq) > (turn, seq):
+                # Another thread has gone on while this one held an older snapshot: serve it apart.
+                return TextView(self._store, self._folder)._caught_up(connection, seq, turn)
+            self._index = self._caught_up(connection, seq, turn)
+            return self._index
+
+    def save(self, connection: apsw.Connection) -> None:
+        """Write a checkpoint, if that spares the next process enough work.
+
+        Raises
+        ------
+        OSError
+            It could not be written; the store is as good without it.
+        """
+        if self._folder is None:
+            return
+        if self._index is None and not self._is_behind(connection):
+            return
+        index = self.at(connection)
+        if self._unsaved >= WORTH_SAVING:
+            checkpoint.write(self._folder, NAME, self._manifest(connection, index.lang), to_arrays(index))
+            self._unsaved = 0
+
+    def drop(self) -> None:
+        """Forget the index and its checkpoints; the next query builds it anew."""
+        with self._turn:
+            self._index = None
+            if self._folder is not None:
+                checkpoint.clear(self._folder, NAME)
+
+    def check(self, connection: apsw.Connection) -> Iterator[Finding]:
+        """Yield what is wrong with the index or its checkpoint, against one built from the tables alone."""
+        if self._folder is not None and self._folder.is_dir():
+            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
+                yield Finding("checkpoint", f"{path.name} was damaged; it was set aside and built anew")
+            try:
+                checkpoint.load(self._folder, NAME, self._manifest(connection, schema(connection).lang))
+            except checkpoint.Damaged as error:
+                yield Finding("checkpoint", str(error))
+        index = self.at(connection)
+        ours, fresh = to_arrays(index), to_arrays(TextView(self._store, None).at(connection))
+        for name, wanted in fresh.items():
+            if not np.array_equal(ours[name], wanted):
+                yield Finding("text", f"the index differs from the content in {name!r}")
+        if index.statistics.sections != len(fresh["ordinals"]):
+            yield Finding("text", "the statistics differ from the content")
+
+    def _is_behind(self, connection: apsw.Connection) -> bool:
+        assert self._folder is not None
+        saved = checkpoint.newest(self._folder, NAME, epoch(connection))
+        changed = connection.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
+        ).get
+        return bool(changed >= WORTH_SAVING)
+
+    def _caught_up(self, connection: apsw.Connection, seq: int, turn: int) -> Index:
+        lang = schema(connection).lang
+        index = self._index
+        if index is None or index.epoch != turn or index.lang != lang:
+            index = self._load(connection, lang, turn)
+        changed = items_changed_since(connection, index.seq)
+        parts, statistics, count = list(index.parts), index.statistics, 0
+        while block := list(islice(changed, BLOCK)):
+            count += len(block)
+            statistics = _bury(parts, statistics, [row.ordinal for row in block])
+            sections = [a for row in block if row.live and (a := self._analyze(row, lang)) is not None]
+            if sections:
+                segment = build(sections)
+                statistics = statistics.changed_by(segment, np.arange(len(segment)), +1)
+                parts.append(Part(segment, np.ones(len(segment), np.bool_)))
+            _compact(parts)
+        self._unsaved += count
+        return Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, tuple(self._shelves))
+
+    def _load(self, connection: apsw.Connection, lang: str, turn: int) -> Index:
+        self._unsaved = 0
+        if self._folder is not None and self._folder.is_dir():
+            try:
+                found = checkpoint.load(self._folder, NAME, self._manifest(connection, lang))
+                if found is not None and _is_of_this_history(connection, found[0]):
+                    index = from_arrays(found[1], found[0].seq, turn, lang)
+                    self._vocabulary = dict(index.vocabulary)
+                    self._shelves = {shelf: number for number, shelf in enumerate(index.shelves)}
+                    return index
+            except (checkpoint.Damaged, KeyError, ValueError) as error:
+                _logger.warning("a checkpoint of the text index was damaged and is built anew: %s", error)
+        self._vocabulary, self._shelves = {}, {}
+        return Index(0, turn, lang, (), Statistics(), self._vocabulary, ())
+
+    def _manifest(self, connection: apsw.Connection, lang: str) -> checkpoint.Manifest:
+        seq = head(connection)
+        return checkpoint.Manifest(
+            store=self._store,
+            epoch=epoch(connection),
+            seq=seq,
+            recorded_at=_recorded_at(connection, seq),
+            format=f"{VERSION}/{lang}",
+        )
+
+    def _analyze(self, row: Row, default_lang: str) -> Analyzed | None:
+        lang = row.lang or default_lang
+        analyze = analyzer(lang).chunks
+        number = self._vocabulary.setdefault
+        known = self._vocabulary
+        texts = field_texts(row.type, row.title, row.description, row.body)
+        terms: list[int] = []
+        positions: list[int] = []
+        ends: list[int] = []
+        position = 0
+        for text in texts:
+            for chunk in analyze(text):
+                for term, offset in zip(chunk.terms, chunk.offsets, strict=True):
+                    terms.append(number(term, len(known)))
+                    positions.append(position + offset)
+                position += chunk.width
+            ends.append(position)
+        if not terms:
+            return None
+        heading, described, body, code = ends
+        del described
+        shelf = self._shelves.setdefault((row.collection, lang), len(self._shelves))
+        lengths = (heading, body - heading, code - body)
+        return Analyzed(row.ordinal, row.id, row.created_at, shelf, lengths, terms, positions)
+
+
+def _bury(parts: list[Part], statistics: Statistics, ordinals: Iterable[int]) -> Statistics:
+    """Mark the rows of some items as dead, wherever they lie."""
+    wanted = np.fromiter(ordinals, np.int64)
+    for at, part in enumerate(parts):
+        held = part.segment.ordinals
+        place = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+        rows = np.unique(place[(held[place] == wanted) & part.alive[place]])
+        if len(rows):
+            statistics = statistics.changed_by(part, rows, -1)
+            alive = part.alive.copy()
+            alive[rows] = False
+            parts[at] = Part(part.segment, alive)
+    return statistics
+
+
+def _compact(parts: list[Part]) -> None:
+    """Merge small segments into larger ones, so that there are only logarithmically many."""
+    parts[:] = [part for part in parts if part.count]
+    while len(parts) > 1 and _weight(parts[-2]) < 2 * _weight(parts[-1]):
+        merged = _merged(parts[-2:])
+        parts[-2:] = [merged]
+    for at, part in enumerate(parts):
+        if 2 * part.count < len(part.segment):
+            parts[at] = _merged([part])
+
+
+def _weight(part: Part) -> int:
+    return len(part.segment.positions)
+
+
+def _merged(parts: list[Part]) -> Part:
+    segment: Segment = merge([(part.segment, part.alive) for part in parts])
+    return Part(segment, np.ones(len(segment), np.bool_))
+
+
+def _recorded_at(connection: apsw.Connection, seq: int) -> int:
+    found = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).fetchone()
+    return int(found[0]) if found else 0
+
+
+def _is_of_this_history(connection: apsw.Connection, manifest: checkpoint.Manifest) -> bool:
+    """Tell whether the journal still holds the event at which the checkpoint was taken."""
+    return _recorded_at(connection, manifest.seq) == manifest.recorded_at

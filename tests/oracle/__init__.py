@@ -1,0 +1,6 @@
+"""A plain, slow, independent reading of the text search contract.
+
+It shares no code with the product: tests compare the two. Read the files in this order: `characters`,
+`languages`, `words` (text to terms), `sections` (what is indexed), `query`, `plan` (what is asked), `scores`
+(the formulas), `search` (brute force over every section).
+"""
