@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from germane.text.analysis import Kind, Token, analyzer
-from germane.text.query import FILTER_FIELDS, WORD_FIELDS, Clause, parse
+from germane.text.query import FILTER_FIELDS, WORD_FIELDS, parse
 
 
 @dataclass(frozen=True)
