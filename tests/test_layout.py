@@ -42,7 +42,8 @@ def module_name(path: Path) -> str:
 
 def package_of(module: str) -> str:
     """The folder, or the single module, right below the root; the root itself is ``__init__``."""
-    return (module.split(".") + ["__init__"])[1]
+    _, first, *_ = (*module.split("."), "__init__")
+    return first
 
 
 def imported(path: Path) -> Iterator[tuple[str, int]]:

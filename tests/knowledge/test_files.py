@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import germane
-from germane import Database, Skipped
+from germane import Database, InvalidArgument, Skipped
 from germane.knowledge.files import LARGEST, decode, find, from_location, location, shown
 
 from .conftest import Watch, Write, counts
@@ -362,3 +362,21 @@ def test_random_files_never_stop_the_learning(db: Database, tree: Path, write: W
     assert first.documents + len({entry.path for entry in first.skipped}) >= 150
     again = db.learn(tree)
     assert counts(again) == (0, 0, first.added, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "path: must name a folder"),
+        ("a\0b", "path: must name a folder"),
+        (3, "path: must be a string or a Path, not int"),
+        (b"store", "path: must be a string or a Path, not bytes"),
+        ("~nosuchuser/store", "path: '~nosuchuser/store': there is no such user"),
+        ("a\ud800", r"path: 'a\ud800' cannot be the name of a folder"),
+        ("n" * 300, f"path: '{'n' * 96}... is too long a name"),
+    ],
+)
+def test_folders_that_no_store_can_have(path: str, message: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        germane.open(path)
+    assert str(caught.value) == message

@@ -33,9 +33,9 @@ from germane.log.fold import plain
 from germane.log.journal import Journal, Writer
 from germane.model.documents import Placement
 from germane.model.errors import Interrupted, InvalidArgument
-from germane.model.items import Item, hash_id
+from germane.model.items import Item, check_type, hash_id
 from germane.model.reports import LearnReport, Skipped
-from germane.model.values import check_id
+from germane.model.values import check_id, check_text
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the path at hand."""
@@ -172,11 +172,32 @@ def _learn(
     yield tally
 
 
+def check_given(text: str, title: str | None, type: str, docid: str | None) -> tuple[str, Source]:
+    """Return the docid of a document that is given as text, and its sections.
+
+    Raises
+    ------
+    InvalidArgument
+        One of the arguments cannot be used.
+    """
+    check_text(text, "text")
+    if title is not None:
+        check_text(title, "title")
+    if docid is not None:
+        check_id(docid, "docid")
+    mime = check_type(type)
+    if mime not in ("text/markdown", "text/plain"):
+        raise InvalidArgument("type", f"{type!r} is not learned: text/markdown and text/plain are")
+    source = cut_markdown(text, title=title) if mime == "text/markdown" else cut_plain(text, title)
+    return docid or hash_id("document", title or "", text), source
+
+
 def learn_text(
-    journal: Journal, source: Source, docid: str, tags: tuple[str, ...], collection: str
+    journal: Journal, given: tuple[str, Source], tags: tuple[str, ...], collection: str
 ) -> LearnReport:
-    """Learn one document given as text."""
+    """Learn one document given as text, as `check_given` returns it."""
     began = time.perf_counter()
+    docid, source = given
     tally = Tally()
     origin = Origin(docid, "untitled", None, None, ("text", docid))
     if not source.sections:
