@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from germane.knowledge.sections import cut_markdown, drop_esm
+from germane.knowledge.mdx import drop_esm
+from germane.knowledge.sections import cut_markdown
 
 
 @pytest.mark.parametrize(
