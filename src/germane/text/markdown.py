@@ -53,7 +53,7 @@ def prose_and_code(source: str) -> tuple[str, str]:
     Examples
     --------
     >>> prose_and_code("See **[ownership](ch04.html)**:\n```rust\nlet x = 1;\n```")
-    ('See ownership:\n', 'let x = 1;\n')
+    ('See ownership:\n\n', 'let x = 1;\n')
     """
     if not _MARKUP.search(source):
         return source, ""
@@ -70,20 +70,30 @@ def prose_and_code(source: str) -> tuple[str, str]:
         if name in ("Text", "Code", "InlineMath", "DisplayMath"):
             out.append(str(value))
         elif name in ("Html", "InlineHtml"):
-            out.append(_TAG.sub(_as_read if name == "InlineHtml" else _values, str(value)))
+            out.append(without_tags(str(value)) if name == "InlineHtml" else _TAG.sub(_values, str(value)))
         elif name == "Start":
             if isinstance(value, dict):
                 if isinstance(value.get("CodeBlock"), dict):
                     out = code
                 elif isinstance(value.get("List"), int) and value["List"] != 1:
-                    prose.append(
-                        f"{value['List']}. "
-                    )  # "1984. A novel" is a list to Markdown, not to a reader
+                    # "1984. A novel" is a list to Markdown, not to a reader.
+                    prose.append(f"{value['List']}. ")
         elif name == "End" and value not in _INLINE_ENDS:
             if value == "CodeBlock" and out is code:
                 out = prose
             prose.append("\n")
     return "".join(prose), _INCLUDE.sub("", "".join(code))
+
+
+def without_tags(html: str) -> str:
+    """Return what a reader sees of HTML in a line of text.
+
+    Examples
+    --------
+    >>> without_tags("<b>Vec</b><T>")
+    'Vec<T>'
+    """
+    return _TAG.sub(_as_read, html)
 
 
 _INLINE_ENDS = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
@@ -95,7 +105,6 @@ def _full_reference(link: Any) -> tuple[str, str] | None:
 
 
 def _as_read(tag: re.Match[str]) -> str:
-    """Return what a reader sees of a tag in a line of text."""
     closing, name, attributes, closed = tag.groups()
     is_bare = name is not None and not closing and not attributes and not closed
     return tag[0] if is_bare and name.lower() not in _ELEMENTS else _values(tag)
