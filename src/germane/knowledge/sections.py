@@ -146,7 +146,7 @@ def _at_headings(text: str, first_line: int, title: str | None, description: str
     data = text.encode()
     headings = _headings(text)
     starts = [start for _, _, start, _ in headings]
-    bodies_end = [*starts[1:], len(data)]
+    bodies_end = [*starts, len(data)][1:]
     preamble = _trim(data[: starts[0] if starts else len(data)].decode())
     sections: list[Cut] = []
     stack: list[tuple[int, int]] = []
