@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from germane.model.reports import LearnReport
+
 
 class Error(Exception):
     """Base of everything that this package raises on purpose.
@@ -110,3 +115,17 @@ class Busy(Error):
     def __init__(self, message: str, retry_after: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Interrupted(KeyboardInterrupt):
+    """Learning was interrupted; what was committed until then is kept.
+
+    Parameters
+    ----------
+    report : LearnReport
+        Counts what was kept. Learning the same paths again goes on from there.
+    """
+
+    def __init__(self, report: LearnReport) -> None:
+        super().__init__(f"{report.documents} documents were kept: learn the same paths again to go on")
+        self.report = report
