@@ -1,0 +1,72 @@
+"""``germane check`` and ``germane rebuild``: is the store sound, and make it so."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from germane.faces.cli import failures, store
+from germane.faces.cli.options import Db, Given, Json
+from germane.faces.cli.output import counted, print_json, say
+
+EXAMPLES = """\b
+Examples:
+  germane check
+  germane check --repair
+
+Exit code 1 says that something is wrong.
+"""
+
+REBUILD_EXAMPLES = """\b
+Examples:
+  germane rebuild
+"""
+
+
+def check(
+    ctx: typer.Context,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild the views that are not as they should be.")
+    ] = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Check the log, its content, and every view of it."""
+    given = Given.of(ctx, db, as_json)
+    with store.existing(given.db, read_only=not repair) as database:
+        report = database.check(repair)
+    if given.as_json:
+        print_json(report)
+    else:
+        for finding in report.findings:
+            say(f"{finding.part}: {finding.detail}{' (repaired)' if finding.repaired else ''}")
+        say(_verdict(report.ok, len(report.findings), repair))
+    if not report.ok:
+        raise typer.Exit(failures.FAILED_CHECK)
+
+
+def rebuild(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
+    """Throw every view away and build it anew from the log."""
+    given = Given.of(ctx, db, as_json)
+    began = time.perf_counter()
+    with store.existing(given.db) as database:
+        seq = database.rebuild()
+    if given.as_json:
+        print_json({"seq": seq})
+        return
+    say(f"Built every view anew from {counted(seq, 'event')}, in {time.perf_counter() - began:.1f} s.")
+
+
+def _verdict(ok: bool, findings: int, repair: bool) -> str:
+    if not findings:
+        return "The store is sound."
+    if ok:
+        return "Repaired: the store is sound now."
+    advice = (
+        "restore a backup, or learn the sources into a new store"
+        if repair
+        else "'germane check --repair' mends views"
+    )
+    return f"The store is not sound ({counted(findings, 'finding')}): {advice}."
