@@ -79,22 +79,22 @@ def _lines(rank: int, result: Result) -> Iterator[tuple[int, Text]]:
     yield 0, Text.assemble((f"{rank:>3}", "dim"), f"  {result.score:.3f}  ", (harmless(heading), "bold"))
     if len(result.heading_path) > 1:
         yield INDENT, Text(harmless(" › ".join(result.heading_path[:-1])), "dim")
-    place = "" if result.path is None else harmless(result.path)
-    if place and result.lines:
-        first, last = result.lines
-        place += f":{first}" if first == last else f":{first}-{last}"
-    matched = f"  matched {harmless(', '.join(result.matched_terms))}" if result.matched_terms else ""
-    yield (
-        INDENT,
-        Text.assemble(
-            (f"{place}  " if place else "", "cyan"), (f"id {harmless(result.id)}", "dim"), (matched, "dim")
-        ),
-    )
+    if result.path is not None:
+        yield INDENT, Text(harmless(result.path) + _line_numbers(result.lines), "cyan")
     if result.snippet:
         snippet = Text(harmless(result.snippet))
         for start, end in result.highlights:
             snippet.stylize("bold yellow", start, end)
         yield INDENT, snippet
+    matched = f"matched {', '.join(result.matched_terms)}; " if result.matched_terms else ""
+    yield INDENT, Text(harmless(f"{matched}id {result.id}"), "dim")
+
+
+def _line_numbers(lines: tuple[int, int] | None) -> str:
+    if lines is None:
+        return ""
+    first, last = lines
+    return f":{first}" if first == last else f":{first}-{last}"
 
 
 def _explain(out: Console, result: Result) -> None:
@@ -102,8 +102,8 @@ def _explain(out: Console, result: Result) -> None:
     width = max((len(name) for name in result.contributions), default=3)
     for name, value in result.contributions.items():
         note = notes.get(name, "")
-        _print(out, (INDENT, _row(name, value, width, note)))
-    _print(out, (INDENT, _row("raw", result.raw, width, "")))
+        _print(out, (INDENT + 2, _row(name, value, width, note)))
+    _print(out, (INDENT + 2, _row("raw", result.raw, width, "")))
 
 
 def _row(name: str, value: float, width: int, note: str) -> Text:
@@ -124,10 +124,6 @@ def _notes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _print(out: Console, line: tuple[int, Text]) -> None:
-    from rich.padding import Padding
-
     indent, text = line
-    if out.is_terminal:
-        out.print(Padding(text, (0, 0, 0, indent)))
-    else:
-        out.print(" " * indent, text, sep="", soft_wrap=True)
+    for part in text.wrap(out, out.width - indent) if out.is_terminal else (text,):
+        out.print(" " * indent, part, sep="", soft_wrap=True)

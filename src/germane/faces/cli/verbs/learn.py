@@ -76,7 +76,7 @@ def learn(
         else:
             report = database.learn(paths, tags=tag or (), collection=collection, progress=progress.files)
         folder = database.path
-        progress.then("writing the index")
+        progress.say("writing the index")
     if given.as_json:
         print_json(report)
         return
