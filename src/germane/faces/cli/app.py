@@ -82,13 +82,13 @@ def germane(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def run(argv: Sequence[str]) -> int:
     """Run a command line and return its exit code.
 
     Parameters
     ----------
-    argv : sequence of str, optional
-        Without the program's name; what the program was called with, by default.
+    argv : sequence of str
+        Without the program's name.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that cannot be encoded is printed escaped, not fatal
@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # Not through typer's own main, which has other ideas of messages and exit codes.
         try:
-            with command.make_context("germane", list(sys.argv[1:] if argv is None else argv)) as ctx:
+            with command.make_context("germane", list(argv)) as ctx:
                 command.invoke(ctx)
         except typer.Exit as exit:
             return exit.exit_code
