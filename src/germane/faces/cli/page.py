@@ -79,8 +79,8 @@ def _lines(rank: int, result: Result) -> Iterator[tuple[int, Text]]:
     yield 0, Text.assemble((f"{rank:>3}", "dim"), f"  {result.score:.3f}  ", (harmless(heading), "bold"))
     if len(result.heading_path) > 1:
         yield INDENT, Text(harmless(" › ".join(result.heading_path[:-1])), "dim")
-    if result.path is not None:
-        yield INDENT, Text(harmless(result.path) + _line_numbers(result.lines), "cyan")
+    if place := result.path or next(iter(result.docids), None):
+        yield INDENT, Text(harmless(place) + _line_numbers(result.lines), "cyan")
     if result.snippet:
         snippet = Text(harmless(result.snippet))
         for start, end in result.highlights:

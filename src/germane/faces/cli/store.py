@@ -81,6 +81,8 @@ def made(db: str | None) -> Database:
 
 def _existing(db: str | None) -> Path:
     folder = find(db)
+    if folder.is_file():
+        raise NotFound(f"{folder} is a file, and a store is a folder: type --db FOLDER")
     if not exists(folder):
         option = f"--db {shlex.quote(db)} " if db else ""
         raise NotFound(

@@ -36,7 +36,7 @@ def delete(
     error: the answer says so.
     """
     if (id is None) == (document is None):
-        raise Misuse("delete takes an ID or --document DOCID: type 'germane delete ID'")
+        raise Misuse("delete takes an ID or --document DOCID, one of them: type 'germane delete ID'")
     given = Given.of(ctx, db, as_json)
     with store.existing(given.db) as database:
         receipt = database.delete(id) if id is not None else database.delete_document(document or "")

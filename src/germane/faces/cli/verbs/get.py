@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +46,7 @@ def get(
     """
     given = Given.of(ctx, db, as_json)
     if (id is None) == (document is None):
-        raise Misuse("get takes an ID or --document DOCID: type 'germane get ID'")
+        raise Misuse("get takes an ID or --document DOCID, one of them: type 'germane get ID'")
     if document is not None and (rev is not None or body):
         raise Misuse("--rev and --body are for items: type 'germane get ID' with the id of a section")
     if body and given.as_json:
@@ -124,8 +125,12 @@ def _print_fields(*fields: tuple[str, object]) -> None:
     for name, value in fields:
         if value is None or value == "":
             continue
-        shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        shown = ", ".join(map(_shown, value)) if isinstance(value, tuple) else _shown(value)
         out.print(Text.assemble((f"{harmless(name):<12} ", "dim"), harmless(shown)), soft_wrap=True)
+
+
+def _shown(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _print_raw(body: str | bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +14,7 @@ from germane.faces.cli.failures import Misuse
 from germane.faces.cli.options import Db, Given, Json
 from germane.faces.cli.output import counted, print_json, say
 from germane.faces.cli.progress import bar
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +68,9 @@ def learn(
         raise Misuse("'-' (stdin) stands alone: learn the other paths with a second command")
     if not from_stdin and (title is not None or docid is not None):
         raise Misuse("--title and --docid are for one document on stdin: type 'germane learn - --title TEXT'")
+    for path in () if from_stdin else paths:
+        if not Path(path).expanduser().exists():  # before a store is made for nothing
+            raise NotFound(f"there is no file or folder {path!r}: learn takes paths, and '-' for stdin")
     text = _stdin() if from_stdin else ""
     with bar() as progress, store.made(given.db) as database:
         if from_stdin:
