@@ -126,4 +126,5 @@ def _notes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _print(out: Console, line: tuple[int, Text]) -> None:
     indent, text = line
     for part in text.wrap(out, out.width - indent) if out.is_terminal else (text,):
+        part.rstrip()
         out.print(" " * indent, part, sep="", soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -32,14 +33,17 @@ def metadata(given: Sequence[str]) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
     return text if isinstance(value, dict) else value
 
 
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number of JSON")
+    return value
 
 
 def created_at(text: str | None) -> datetime | float | None:

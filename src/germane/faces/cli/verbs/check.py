@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from germane.faces.cli import failures, store
 from germane.faces.cli.options import Db, Given, Json
 from germane.faces.cli.output import counted, print_json, say
+
+if TYPE_CHECKING:
+    from germane.model.reports import CheckReport
+
+VIEWS = ("tables", "text", "checkpoint")
+"""Parts of a store that can be built anew from its log."""
 
 EXAMPLES = """\b
 Examples:
@@ -42,7 +48,7 @@ def check(
     else:
         for finding in report.findings:
             say(f"{finding.part}: {finding.detail}{' (repaired)' if finding.repaired else ''}")
-        say(_verdict(report.ok, len(report.findings), repair))
+        say(_verdict(report, repair))
     if not report.ok:
         raise typer.Exit(failures.FAILED_CHECK)
 
@@ -59,14 +65,14 @@ def rebuild(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
     say(f"Built every view anew from {counted(seq, 'event')}, in {time.perf_counter() - began:.1f} s.")
 
 
-def _verdict(ok: bool, findings: int, repair: bool) -> str:
-    if not findings:
+def _verdict(report: CheckReport, repair: bool) -> str:
+    if not report.findings:
         return "The store is sound."
-    if ok:
+    if report.ok:
         return "Repaired: the store is sound now."
-    advice = (
-        "restore a backup, or learn the sources into a new store"
-        if repair
-        else "'germane check --repair' mends views"
-    )
-    return f"The store is not sound ({counted(findings, 'finding')}): {advice}."
+    left = [finding.part for finding in report.findings if not finding.repaired]
+    if not repair and all(part in VIEWS for part in left):
+        advice = "'germane check --repair' builds what differs anew"
+    else:
+        advice = "restore a backup, or learn the sources into a new store"
+    return f"The store is not sound ({counted(len(left), 'finding')}): {advice}."
