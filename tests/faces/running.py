@@ -60,12 +60,9 @@ class Cli:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return this process's environment without what steers the command line or its colours."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("GERMANE_DB", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONIOENCODING")
-    }
+    """Return this process's environment without what steers the command line, its colours or its buffers."""
+    steering = ("GERMANE", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "NO_COLOR", "FORCE_COLOR", "COLUMNS")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     return kept | {"TERM": "xterm-256color"} | more
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 import germane
+from germane.knowledge import learn
 from germane.knowledge.learn import BATCH_FILES
 
 
@@ -42,6 +45,24 @@ def test_the_report_counts_the_committed_batches(docs: Path, batches: int) -> No
         again = db.learn(docs)
         assert (again.unchanged, again.added) == (held.items, 3 * BATCH_FILES - held.items)
         assert db.check().ok
+
+
+def test_documents_of_a_batch_that_was_not_committed_are_not_reported(docs: Path) -> None:
+    """Fails when the running tally is reported in place of that of the last commit."""
+    seen = 0
+
+    def interrupt(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal seen
+        seen += event == "call" and frame.f_code is learn._put.__code__
+        if seen == BATCH_FILES + 70:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    with germane.open() as db:
+        sys.setprofile(interrupt)
+        with pytest.raises(germane.Interrupted) as caught:
+            db.learn(docs)
+        assert caught.value.report.added == db.stats().items == BATCH_FILES
 
 
 def test_interrupted_is_a_keyboard_interrupt_and_no_error() -> None:

@@ -123,7 +123,7 @@ def test_learning_on_a_terminal_shows_progress_and_then_takes_it_away(tmp_path: 
     many_files(tmp_path / "docs", 300)
     printed = on_terminal("learn", "docs", folder=tmp_path)
     assert "of 300 files" in printed
-    assert "\x1b[2K" in printed  # the line of the bar is erased
+    assert "\x1b[1A\x1b[2KLearned 300 documents" in printed  # in place of the bar
     assert printed.rstrip().endswith("Next: 'germane search WORDS'.")
 
 
