@@ -49,9 +49,10 @@ def checksum_at(connection: apsw.Connection, seq: int) -> int:
     return int(connection.execute("SELECT checksum FROM log WHERE seq = ?", (seq,)).get or 0)
 
 
-def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str) -> int:
+def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str | bytes) -> int:
     """Return the chain's value after an event: a CRC-32 that goes on from the one before."""
-    return zlib.crc32(f"{seq} {at} {recorded_at} {type} {data}\n".encode(), before)
+    told = data.encode() if isinstance(data, str) else data
+    return zlib.crc32(told, zlib.crc32(f"{seq} {at} {recorded_at} {type} {len(told)} ".encode(), before))
 
 
 def events(connection: apsw.Connection) -> Iterator[tuple[int, Event]]:
