@@ -14,11 +14,11 @@ from germane.knowledge import documents, items
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
-from germane.log.check import check_journal
+from germane.log.check import check_journal, guarded
 from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
 from germane.model.documents import Document
-from germane.model.errors import InvalidArgument, NotFound, ReadOnly
+from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
 from germane.model.items import Item, Receipt
 from germane.model.pages import Page
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
@@ -496,7 +496,10 @@ class Database:
         views = ("tables", "text", "checkpoint")
         if not repair or not any(finding.part in views for finding in findings):
             return CheckReport(not findings, tuple(findings))
-        self.rebuild()
+        try:
+            self.rebuild()
+        except Corruption:
+            return CheckReport(False, tuple(findings))
         left = self._findings()
         mended = [
             Finding(finding.part, finding.detail, repaired=True)
@@ -538,6 +541,8 @@ class Database:
             if save:
                 with self._journal.read() as connection:
                     self._save(connection)
+        except Error as error:
+            _logger.warning("the text index could not be saved: %s", error)
         finally:
             self._journal.close()
 
@@ -552,7 +557,7 @@ class Database:
 
     def _findings(self) -> list[Finding]:
         with self._journal.read() as connection:
-            return [*check_journal(connection), *self._text.check(connection)]
+            return [*check_journal(connection), *guarded("text", self._text.check, connection)]
 
     def _save(self, connection: apsw.Connection) -> None:
         try:
