@@ -23,6 +23,7 @@ FLOORS = (
     ("ranking",),
     ("database",),
     ("faces",),
+    ("__main__",),
 )
 FLOOR = {package: floor for floor, packages in enumerate(FLOORS) for package in packages}
 

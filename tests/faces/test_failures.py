@@ -11,7 +11,7 @@ import pytest
 import germane
 from faces.running import Cli
 from germane.faces.cli import failures
-from germane.log.journal import FILE
+from germane.log.file import FILE
 
 OCCURRED: tuple[tuple[BaseException, int], ...] = (
     (germane.InvalidArgument("limit", "0 is out of range"), 2),

@@ -1,4 +1,4 @@
-"""Interrupted learning, in Python: what is kept, what is reported, and that it goes on."""
+"""Interrupted learning, in Python: what is reported, and that nobody is made to wait."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import FrameType
 import pytest
 
 import germane
-from germane.knowledge import learn
 from germane.knowledge.learn import BATCH_FILES
+from germane.knowledge.renew import renew
 
 
 def interrupt_at(number: int) -> Callable[[int, int, str], None]:
@@ -32,28 +32,13 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("batches", [0, 1, 2])
-def test_the_report_counts_the_committed_batches(docs: Path, batches: int) -> None:
-    """Fails when the tally of an uncommitted batch is reported, or a committed one is not."""
-    with germane.open() as db:
-        with pytest.raises(germane.Interrupted) as caught:
-            db.learn(docs, progress=interrupt_at(batches * BATCH_FILES + 60))
-        report = caught.value.report
-        held = db.stats()
-        assert report.documents == report.added == held.documents == held.items == batches * BATCH_FILES
-        assert report.skipped == () and "learn the same paths again" in str(caught.value)
-        again = db.learn(docs)
-        assert (again.unchanged, again.added) == (held.items, 3 * BATCH_FILES - held.items)
-        assert db.check().ok
-
-
 def test_documents_of_a_batch_that_was_not_committed_are_not_reported(docs: Path) -> None:
     """Fails when the running tally is reported in place of that of the last commit."""
     seen = 0
 
     def interrupt(frame: FrameType, event: str, argument: object) -> None:
         nonlocal seen
-        seen += event == "call" and frame.f_code is learn._put.__code__
+        seen += event == "call" and frame.f_code is renew.__code__
         if seen == BATCH_FILES + 70:
             sys.setprofile(None)
             raise KeyboardInterrupt

@@ -11,7 +11,7 @@ import pytest
 
 import germane
 from faces.running import Cli
-from germane.log.journal import FILE
+from germane.log.file import FILE
 
 NEEDS_A_STORE = (
     ("search", "lamp"),

@@ -42,6 +42,7 @@ class Bar:
                 self._rich.remove_task(task)
             self._rich.add_task(what, total=total)
             self._shown = what
+            self._rich.refresh()
         self._rich.update(self._rich.task_ids[-1], completed=done)
 
 

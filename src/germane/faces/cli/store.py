@@ -37,7 +37,7 @@ def find(db: str | None) -> Path:
 
 def exists(folder: Path) -> bool:
     """Tell whether there is a store in a folder."""
-    from germane.log.journal import FILE
+    from germane.log.file import FILE
 
     return (folder / FILE).is_file()
 
