@@ -316,6 +316,8 @@ class Database:
         ------
         NotFound
             There is nothing at a path.
+        Interrupted
+            For KeyboardInterrupt: what was committed until then is kept, and the error reports it.
         """
         neutral(watch=(watch, False))
         given = [path_or_paths] if isinstance(path_or_paths, (str, Path)) else list(path_or_paths)
@@ -597,12 +599,7 @@ class Database:
 
     def close(self) -> None:
         """Put everything on disk and let go of the folder; a second call does nothing."""
-        if self._journal.closed:
-            return
-        if not self._journal.read_only:
-            with self._journal.read() as connection:
-                self._save(connection)
-        self._journal.close()
+        self._close(save=not self._journal.read_only)
 
     def __enter__(self) -> Database:
         return self
@@ -610,10 +607,22 @@ class Database:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # Interrupted, nobody waits for a checkpoint: the next process does its work.
+        hurried = kind is not None and issubclass(kind, KeyboardInterrupt)
+        self._close(save=not hurried and not self._journal.read_only)
 
     def __repr__(self) -> str:
         return f"<Database {self.path or 'in memory'}>"
+
+    def _close(self, save: bool) -> None:
+        if self._journal.closed:
+            return
+        try:
+            if save:
+                with self._journal.read() as connection:
+                    self._save(connection)
+        finally:
+            self._journal.close()
 
     def _declare(self, schema: Schema) -> None:
         if schema == self.schema:

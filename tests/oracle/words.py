@@ -81,16 +81,17 @@ def count_tokens(words: list[Word]) -> int:
 
 
 def cut_into_units(text: str) -> list[Unit]:
-    """Every character once; a mark joins the letter or digit before it, or else separates."""
+    """Every character once; a mark belongs to what it follows in a word or run, or else separates."""
     units: list[Unit] = []
     for index, character in enumerate(text):
         previous = units[-1].sort if units else "gap"
         sort: Sort = "gap"
-        if is_bigram_script(character):
-            sort = "bigram" if previous == "bigram" or not is_mark(character) else "gap"
-        elif is_mark(character) and previous in ("letter", "digit"):
-            units[-1] = replace(units[-1], end=index + 1)
-            continue
+        if is_mark(character):
+            if previous in ("letter", "digit", "bigram"):
+                units[-1] = replace(units[-1], end=index + 1)
+                continue
+        elif is_bigram_script(character):
+            sort = "bigram"
         elif is_letter(character):
             sort = "letter"
         elif is_digit(character):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import apsw
@@ -9,6 +10,7 @@ import msgspec
 
 from germane.log.content import Row, item_by_id
 from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
+from germane.log.fold import plain
 from germane.log.journal import Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.items import Item, Receipt
@@ -87,15 +89,13 @@ def check_changes(changes: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for field, value in changes.items():
         if field not in IN_PLACE:
-            is_content = field in Item.__struct_fields__
+            takes = f"update takes {', '.join(IN_PLACE)}; for the rest revise the item, or put it again"
+            is_known = field in Item.__struct_fields__
             raise InvalidArgument(
-                field,
-                "cannot be changed in place: revise the item, or put it again under its id"
-                if is_content
-                else f"is no field of an item that can be updated: these are {', '.join(IN_PLACE)}",
+                field, f"{'cannot be changed in place' if is_known else 'is no field of an item'}: {takes}"
             )
         if field == "metadata":
-            if not hasattr(value, "items"):
+            if not isinstance(value, Mapping):
                 raise InvalidArgument(field, f"must be a mapping, not {type(value).__name__}")
             removed = {check_id(key, "metadata key"): None for key, each in value.items() if each is None}
             checked[field] = removed | check_metadata({k: v for k, v in value.items() if v is not None})
@@ -123,16 +123,21 @@ def update(writer: Writer, id: str, changes: dict[str, Any]) -> Receipt:
         raise NotFound(f"there is no item {id!r} to update")
     before: dict[str, Any] = {
         "creator": was.creator,
-        "metadata": msgspec.json.decode(was.metadata),
+        "metadata": was.metadata,
         "tags": tuple(msgspec.json.decode(was.tags)),
         "collection": was.collection,
         "created_at": was.created_at,
     }
     after = dict(changes)
     if "metadata" in changes:
-        merged = {**metadata_from_plain(before["metadata"]), **changes["metadata"]}
+        merged = {**metadata_from_plain(msgspec.json.decode(was.metadata)), **changes["metadata"]}
         after["metadata"] = metadata_to_plain({k: v for k, v in merged.items() if v is not None})
-    changed = {field: value for field, value in after.items() if value != before[field]}
+    # Metadata is compared as it is written: to Python 1, 1.0 and True are equal.
+    changed = {
+        field: value
+        for field, value in after.items()
+        if (plain(value) if field == "metadata" else value) != before[field]
+    }
     if not changed:
         return Receipt(id, was.rev, writer.head, changed=False)
     return Receipt(id, was.rev, writer.append(UpdateItem(id=id, **changed)), changed=True)
@@ -171,5 +176,5 @@ def is_same(event: PutItem, was: Current) -> bool:
         and event.kind == was.kind
         and event.created_at == was.created_at
         and list(event.tags) == msgspec.json.decode(was.tags)
-        and event.metadata == msgspec.json.decode(was.metadata)
+        and plain(event.metadata) == was.metadata
     )

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from germane.log.content import only_listed_in, placements
 from germane.log.events import AddRoot, DeleteDocument, PutDocument, PutItem, metadata_to_plain
 from germane.log.journal import Journal, Writer
 from germane.model.documents import Placement
-from germane.model.errors import InvalidArgument
+from germane.model.errors import Interrupted, InvalidArgument
 from germane.model.items import Item, hash_id
 from germane.model.reports import LearnReport, Skipped
 from germane.model.values import check_id
@@ -86,8 +86,30 @@ def learn(
     tags, collection
         Of every section.
     progress : callable, optional
+
+    Raises
+    ------
+    Interrupted
+        For KeyboardInterrupt; it reports the batches that were committed.
     """
     began = time.perf_counter()
+    kept = Tally()
+    try:
+        for tally in _learn(journal, paths, tags, collection, progress):
+            kept = replace(tally, skipped=[*tally.skipped], errors=[*tally.errors])
+    except KeyboardInterrupt:
+        raise Interrupted(_report(kept, began)) from None
+    return _report(kept, began)
+
+
+def _learn(
+    journal: Journal,
+    paths: Sequence[Path],
+    tags: tuple[str, ...],
+    collection: str,
+    progress: Progress | None,
+) -> Iterator[Tally]:
+    """Learn batch by batch, and yield the tally whenever all of it is committed; at last when all is done."""
     tally = Tally()
     found = Found()
     for path in paths:
@@ -129,11 +151,12 @@ def learn(
         if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
             _write(journal, batch, tags, collection, tally)
             batch, size = [], 0
+            yield tally
     _write(journal, batch, tags, collection, tally)
     _retire_gone(journal, paths, roots, seen, found.unseen, tally)
     if progress is not None:
         progress(len(files), len(files), "")
-    return _report(tally, began)
+    yield tally
 
 
 def learn_text(

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from germane.model.schema import Schema
+
 
 def to_plain(value: Any) -> Any:
     """Return a value as plain JSON data: dicts, lists, strings, numbers, booleans, None.
@@ -36,4 +38,6 @@ def to_json(value: Any) -> str:
 def _encode(value: object) -> Any:
     if isinstance(value, memoryview):
         return base64.b64encode(value).decode()
+    if isinstance(value, Schema):
+        return value.declaration()
     raise TypeError(f"{type(value).__name__} has no plain form")

@@ -10,7 +10,8 @@ from germane.ranking.score import Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import IntArray
 
-_STEP = 64
+STEP = 64
+"""Rows that are scored exactly before the bound is asked whether any more could matter."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def best(scorer: Scorer, wanted: int) -> Ordered:
     by_bound = np.argsort(-bounds, kind="stable")
     rows, bounds = rows[by_bound], bounds[by_bound]
     scores = np.zeros(0)
-    done, step = 0, max(wanted, _STEP)
+    done, step = 0, max(wanted, STEP)
     while done < len(rows):
         if done >= wanted and bounds[done] < np.partition(scores, done - wanted)[done - wanted]:
             break

@@ -158,7 +158,7 @@ def _sources(chunk: str, length: int) -> list[tuple[int, int]]:
     starts = [0]
     for at, char in enumerate(chunk[1:], 1):
         # A mark belongs to the character ahead of it; half-width kana write some marks as letters.
-        if unicodedata.category(unicodedata.normalize("NFKC", char)[0])[0] != "M":
+        if any(unicodedata.category(each)[0] != "M" for each in unicodedata.normalize("NFKC", char)):
             starts.append(at)
     spans = list(zip(starts, [*starts[1:], len(chunk)], strict=True))
     found = [span for span in spans for _ in fold(chunk[span[0] : span[1]])]

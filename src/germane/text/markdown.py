@@ -49,7 +49,7 @@ def prose_and_code(source: str) -> tuple[str, str]:
     Examples
     --------
     >>> prose_and_code("See **[ownership](ch04.html)**:\n```rust\nlet x = 1;\n```")
-    ('See ownership:\n', 'let x = 1;\n')
+    ('See ownership:\n\n', 'let x = 1;\n')
     """
     if not _MARKUP.search(source):
         return source, ""
@@ -66,7 +66,7 @@ def prose_and_code(source: str) -> tuple[str, str]:
         if name in ("Text", "Code", "InlineMath", "DisplayMath"):
             out.append(str(value))
         elif name in ("Html", "InlineHtml"):
-            out.append(_TAG.sub(_keep_unknown, str(value)))
+            out.append(without_tags(str(value)))
         elif name == "Start":
             if isinstance(value, dict):
                 if isinstance(value.get("CodeBlock"), dict):
@@ -80,6 +80,17 @@ def prose_and_code(source: str) -> tuple[str, str]:
                 out = prose
             prose.append("\n")
     return "".join(prose), "".join(code)
+
+
+def without_tags(html: str) -> str:
+    """Return a piece of HTML without its comments and the tags of HTML elements.
+
+    Examples
+    --------
+    >>> without_tags("<b>Vec</b><T>")
+    'Vec<T>'
+    """
+    return _TAG.sub(_keep_unknown, html)
 
 
 _INLINE_ENDS = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")

@@ -40,10 +40,12 @@ def _chunk(is_ascii: bool, apostrophe_joins: bool) -> re.Pattern[str]:
     if is_ascii:
         return re.compile(_compound(_ASCII, f"{_ASCII}++", "[A-Za-z]", "(?<=[A-Za-z])", apostrophe_joins))
     mark, numbers = f"[{_category('M')}]", _category("N")
-    letter = rf"[^\W_{_UNSPACED}{numbers}]"
+    letter = rf"[^\W_{_UNSPACED}0-9{numbers}]"
     first = rf"(?:{_ASCII}|[^\W_{_UNSPACED}])"
     run = rf"{first}(?:{_ASCII}++|[^\W_{_UNSPACED}]|{mark})*+"
-    compound = _compound(first, run, letter, f"(?:(?<={letter})|(?<={mark}))", apostrophe_joins)
+    # A look behind has a fixed length; no letter of any orthography bears more than three marks.
+    after_letter = "|".join(f"(?<={letter}{mark * count})" for count in range(4))
+    compound = _compound(first, run, letter, f"(?:{after_letter})", apostrophe_joins)
     unspaced = rf"(?=[{_UNSPACED}])[^\W_]"
     return re.compile(f"{compound}|{unspaced}(?:{unspaced}|{mark})*+")
 
