@@ -1,1 +1,1 @@
-"""Benchmarks: what Germane is measured by, against others in the same run. `docs/benchmarks.md` shows the results."""
+"""Benchmarks: Germane measured beside others in the same run; `docs/benchmarks.md` shows the results."""

@@ -53,7 +53,8 @@ def plain_scores(documents: Terms, queries: Terms) -> list[FloatArray]:
     def weight(term: str) -> FloatArray:
         tf = np.array([count[term] for count in counts], np.float64)
         df = int(np.count_nonzero(tf))
-        return math.log((len(documents) - df + 0.5) / (df + 0.5) + 1) * tf / (tf + norm)
+        scored: FloatArray = math.log((len(documents) - df + 0.5) / (df + 0.5) + 1) * tf / (tf + norm)
+        return scored
 
     return [sum((weight(term) for term in terms), np.zeros(len(documents))) for terms in queries]
 

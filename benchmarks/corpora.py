@@ -106,9 +106,10 @@ def as_words(query: str) -> str:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
-        for line in lines:
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    for line in text.split("\n"):
+        if line:
             yield json.loads(line)
 
 

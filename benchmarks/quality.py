@@ -107,7 +107,12 @@ def _losses(corpus: Corpus, runs: Mapping[str, Run], values: Values) -> list[dic
     system = required(corpus)
     deltas = values[system][HEADLINE] - values[REFERENCE][HEADLINE]
     queries = list(corpus.queries)
-    shown = [system, REFERENCE, "germane, no proximity, no zone", "germane, heading 0.5, no proximity, no zone"]
+    shown = [
+        system,
+        REFERENCE,
+        "germane, no proximity, no zone",
+        "germane, heading 0.5, no proximity, no zone",
+    ]
     worst = [int(at) for at in np.argsort(deltas, kind="stable")[:_LOSSES] if deltas[at] < 0]
     return [
         {

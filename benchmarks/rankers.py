@@ -26,9 +26,11 @@ GERMANE = {
     "germane, no proximity": SearchWeights(proximity=0.0),
     "germane, no zone": SearchWeights(zone=0.0),
     "germane, no proximity, no zone": SearchWeights(proximity=0.0, zone=0.0),
+    "germane, heading 0.5, no zone": SearchWeights(heading=0.5, zone=0.0),
     "germane, heading 0.5, no proximity, no zone": SearchWeights(heading=0.5, proximity=0.0, zone=0.0),
 }
-AS_TYPED = "germane, questions as typed"
+AS_TYPED = ("germane", "germane, heading 0.5")
+"""Settings that are also given the questions with nothing removed from them."""
 REFERENCE = "bm25"
 _OWN_TOKENIZER = {"en": "english", "de": "german"}
 
@@ -58,7 +60,9 @@ def germane_runs(corpus: Corpus) -> Iterator[tuple[str, Run]]:
         )
         for name, weights in GERMANE.items():
             yield name, {id: db.top(text, DEPTH, weights=weights)[0] for id, text in words.items()}
-        yield AS_TYPED, {id: db.top(text, DEPTH)[0] for id, text in corpus.queries.items()}
+        for name in AS_TYPED:
+            given = {id: db.top(text, DEPTH, weights=GERMANE[name])[0] for id, text in corpus.queries.items()}
+            yield f"{name}, questions as typed", given
 
 
 def bm25_runs(corpus: Corpus) -> Iterator[tuple[str, Run]]:
