@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import apsw
 
 from germane.knowledge import documents, items
+from germane.knowledge.files import check_paths
 from germane.knowledge.learn import Progress, learn, learn_text
 from germane.knowledge.sections import cut_markdown, cut_plain
 from germane.log import content
@@ -272,7 +272,7 @@ class Database:
             check_id(docid, "docid")
         check_text(title, "title")
         checked = documents.check_sections(sections)
-        labels = check_metadata(metadata or {})
+        labels = check_metadata({} if metadata is None else metadata)
         with self._journal.write() as writer:
             return documents.put_document(writer, docid, title, checked, labels)
 
@@ -320,16 +320,9 @@ class Database:
             For KeyboardInterrupt: what was committed until then is kept, and the error reports it.
         """
         neutral(watch=(watch, False))
-        given = [path_or_paths] if isinstance(path_or_paths, (str, Path)) else list(path_or_paths)
-        paths = []
-        for path in given:
-            if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-                raise InvalidArgument("path", f"{path!r} is no path")
-            # Not resolved: a link keeps the name under which it is known.
-            absolute = Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100
-            if not absolute.exists():
-                raise NotFound(f"there is no file or folder {str(path)!r}")
-            paths.append(absolute)
+        paths = check_paths(path_or_paths)
+        if progress is not None and not callable(progress):
+            raise InvalidArgument("progress", f"must be callable, not {type(progress).__name__}")
         labels = check_names(tags, "tags")
         return learn(self._journal, paths, labels, check_id(collection, "collection"), progress)
 
@@ -349,7 +342,8 @@ class Database:
         ----------
         text : str
         title : str, optional
-            Without one, what the text calls itself, or "untitled".
+            Without one, what the text calls itself, or "untitled". It is searched too: a text without
+            a heading of the first level begins with a section of this title.
         type : str
             ``text/markdown`` is cut at its headings; other text is one section.
         docid : str, optional
@@ -364,13 +358,13 @@ class Database:
             check_id(docid, "docid")
         if check_type(type) not in ("text/markdown", "text/plain"):
             raise InvalidArgument("type", f"{type!r} is not learned: text/markdown and text/plain are")
-        source = cut_markdown(text) if check_type(type) == "text/markdown" else cut_plain(text)
+        is_markdown = check_type(type) == "text/markdown"
+        source = cut_markdown(text, title=title) if is_markdown else cut_plain(text, title)
         name = docid or hash_id("document", title or "", text)
         return learn_text(
             self._journal,
             source,
             name,
-            title,
             check_names(tags, "tags"),
             check_id(collection, "collection"),
         )

@@ -15,11 +15,21 @@ import apsw
 import msgspec
 
 from germane.knowledge.align import Known, align
-from germane.knowledge.files import Found, decode, find, is_markdown, parents, shown
+from germane.knowledge.files import (
+    Found,
+    decode,
+    find,
+    from_location,
+    is_markdown,
+    location,
+    parents,
+    shown,
+)
 from germane.knowledge.items import as_event, current, keep
 from germane.knowledge.sections import VERSION, Source, cut_markdown, cut_plain
 from germane.log.content import only_listed_in, placements
 from germane.log.events import AddRoot, DeleteDocument, PutDocument, PutItem, metadata_to_plain
+from germane.log.fold import plain
 from germane.log.journal import Journal, Writer
 from germane.model.documents import Placement
 from germane.model.errors import Interrupted, InvalidArgument
@@ -116,8 +126,11 @@ def _learn(
         below = find(path, None if journal.folder is None else journal.folder.absolute())
         found.files += below.files
         found.unseen += below.unseen
-        tally.skipped += below.skipped
-        tally.errors += below.errors
+        found.again += below.again
+        found.skipped += below.skipped
+        found.errors += below.errors
+    tally.skipped += dict.fromkeys(found.skipped)
+    tally.errors += dict.fromkeys(found.errors)
     files = list(dict.fromkeys(found.files))
     roots = _register(journal, paths)
     seen: set[str] = set()
@@ -153,20 +166,21 @@ def _learn(
             batch, size = [], 0
             yield tally
     _write(journal, batch, tags, collection, tally)
-    _retire_gone(journal, paths, roots, seen, found.unseen, tally)
+    _retire_gone(journal, paths, seen, found, tally)
     if progress is not None:
         progress(len(files), len(files), "")
     yield tally
 
 
 def learn_text(
-    journal: Journal, source: Source, docid: str, title: str | None, tags: tuple[str, ...], collection: str
+    journal: Journal, source: Source, docid: str, tags: tuple[str, ...], collection: str
 ) -> LearnReport:
     """Learn one document given as text."""
     began = time.perf_counter()
     tally = Tally()
-    origin = Origin(docid, title or source.title or "untitled", None, None, ("text", docid))
-    source = replace(source, title=None)  # what the caller calls it goes first
+    origin = Origin(docid, "untitled", None, None, ("text", docid))
+    if not source.sections:
+        tally.skipped.append(Skipped(docid, "holds no text"))
     with journal.write() as writer:
         _put(writer, origin, source, None, tags, collection, tally)
     if source.problem:
@@ -209,13 +223,14 @@ def _register(journal: Journal, paths: Iterable[Path]) -> dict[Path, str]:
             name = next(
                 n for n in (base, *(f"{base}-{k}" for k in range(2, len(names) + 3))) if n not in names
             )
-            writer.append(AddRoot(name=name, location=shown(folder)))
+            writer.append(AddRoot(name=name, location=location(folder)))
             roots[folder] = name
     return roots
 
 
 def _roots(connection: apsw.Connection) -> dict[Path, str]:
-    return {Path(location): name for name, location in connection.execute("SELECT name, location FROM root")}
+    found = connection.execute("SELECT name, location FROM root")
+    return {from_location(location): name for name, location in found}
 
 
 def _origin(path: Path, roots: dict[Path, str], known: dict[str, _Known]) -> Origin:
@@ -278,6 +293,9 @@ def _put(
     """Append the event that brings one document up to date."""
     labels = tuple(dict.fromkeys((*tags, *source.tags)))
     metadata = metadata_to_plain(source.metadata)
+    before = _before(writer, origin.docid)
+    if before is None and not source.sections and digest is None:
+        return
     items = [
         Item(
             title=cut.title, body=cut.body, type=source.type, description=cut.description,
@@ -285,8 +303,8 @@ def _put(
         )
         for cut in source.sections
     ]  # fmt: skip
-    before = _before(writer, origin.docid)
-    old = [place for place, live in placements(writer.connection, origin.docid) if live]
+    listed = placements(writer.connection, origin.docid)
+    old = [place for place, live in listed if live]
     states = [current(writer, place.id) for place in old]
     continued = align(
         [Known(p.heading_path, s.rev if s else "", p.level) for p, s in zip(old, states, strict=True)],
@@ -296,7 +314,7 @@ def _put(
         ],
     )
     taken = {old[number].id for number in continued if number is not None}
-    same_labels = before is not None and before[1:] == (metadata, labels, collection)
+    same_labels = before is not None and before[2:] == (plain(metadata), plain(labels), collection)
     counts: Counter[tuple[str, ...]] = Counter()
     ids: list[str] = []
     events: list[PutItem] = []
@@ -327,15 +345,9 @@ def _put(
     title = source.title or origin.title
     tally.removed += len(retired)
     tally.documents += 1
-    if (
-        before is not None
-        and before[0] == title
-        and same_labels
-        and digest is None
-        and list(places) == old
-        and not events
-    ):
-        return  # a text that was learned before, word for word
+    is_known = before is not None and before[:2] == (title, digest) and same_labels
+    if is_known and not events and [place for place, _ in listed] == list(places):
+        return  # a text that was learned before, or a file that another process learned meanwhile
     writer.append(
         PutDocument(
             docid=origin.docid,
@@ -353,14 +365,13 @@ def _put(
     )
 
 
-def _before(writer: Writer, docid: str) -> tuple[str, dict[str, object], tuple[str, ...], str] | None:
+def _before(writer: Writer, docid: str) -> tuple[str, str | None, str, str, str] | None:
+    """Return title, digest, metadata, tags and collection of a live document, as the tables hold them."""
     found = writer.connection.execute(
-        "SELECT title, metadata, tags, collection FROM document WHERE docid = ? AND live = 1", (docid,)
+        "SELECT title, digest, metadata, tags, collection FROM document WHERE docid = ? AND live = 1",
+        (docid,),
     ).fetchone()
-    if found is None:
-        return None
-    title, metadata, tags, collection = found
-    return title, msgspec.json.decode(metadata), tuple(msgspec.json.decode(tags)), collection
+    return None if found is None else (found[0], found[1], found[2], found[3], found[4])
 
 
 def _new_id(
@@ -375,27 +386,22 @@ def _new_id(
         occurrence += 1
 
 
-def _retire_gone(
-    journal: Journal,
-    paths: Sequence[Path],
-    roots: dict[Path, str],
-    seen: set[str],
-    unseen: Sequence[Path],
-    tally: Tally,
-) -> None:
-    folders = [path for path in paths if path.is_dir()]
-    kept = [os.fsencode(path) for path in unseen]
-    locations = {name: home for home, name in roots.items()}
+def _retire_gone(journal: Journal, paths: Sequence[Path], seen: set[str], found: Found, tally: Tally) -> None:
+    """Retire the documents below the folders whose files are gone."""
+    folders = [shown(path) for path in paths if path.is_dir()]
     with journal.read() as connection:
+        homes = {name: shown(home) for home, name in _roots(connection).items()}
         learned: list[Any] = connection.execute(
             "SELECT docid, root, source FROM document WHERE live = 1 AND root IS NOT NULL"
         ).fetchall()
+    unseen, again = ([shown(path) for path in group] for group in (found.unseen, found.again))
     gone = []
     for docid, root, source in learned:
-        path = locations[root] / source
-        within = any(folder in path.parents for folder in folders)
-        hidden = any(os.fsencode(path) == at or os.fsencode(path).startswith(at + b"/") for at in kept)
-        if docid not in seen and within and not hidden:
+        path = f"{homes[root].rstrip('/')}/{source}"
+        if docid in seen or not _is_below(path, folders) or _is_below(path, unseen):
+            continue
+        # A file that is there was hidden from the walk, or came after it.
+        if _is_below(path, again) or not os.path.isfile(path):  # noqa: PTH113 - no error, whatever lies there
             gone.append(docid)
     if not gone:
         return
@@ -405,6 +411,10 @@ def _retire_gone(
             retired = only_listed_in(writer.connection, docid, listed)
             writer.append(DeleteDocument(docid=docid, retired=retired))
             tally.removed += len(retired)
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 def _report(tally: Tally, began: float) -> LearnReport:

@@ -141,12 +141,12 @@ def quoted(value: object) -> str:
     Examples
     --------
     >>> quoted("naïve"), quoted(10**5000)
-    ("'naïve'", 'a int')
+    ("'naïve'", 'a value of type int')
     """
     try:
         text = repr(value)
     except Exception:  # a number of very many digits, or a class that cannot say
-        return f"a {type(value).__name__}"
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 

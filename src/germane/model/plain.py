@@ -21,7 +21,7 @@ def to_plain(value: Any) -> Any:
     >>> to_plain(Receipt("a", None, 3, True))["seq"]
     3
     """
-    return msgspec.to_builtins(value, enc_hook=_encode)
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_encode))
 
 
 def to_json(value: Any) -> str:
