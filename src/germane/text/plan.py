@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
-from germane.text.analysis import Kind, analyzer
-from germane.text.query import FILTER_FIELDS, WORD_FIELDS, Clause, parse
+from germane.text.analysis import Kind, Token, analyzer
+from germane.text.query import FILTER_FIELDS, WORD_FIELDS, parse
 
 
 @dataclass(frozen=True)
@@ -130,71 +131,81 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
             (excluded if is_negative else filters).append(Filter(clause.field, clause.text))
             continue
         field = WORD_FIELDS.get(clause.field)
-        found, ways = _read(number, clause, field, langs)
+        readings = [_read(clause.text, lang) for lang in langs]
+        ways = _ways(readings)
         if not ways:
             continue
         if not is_negative:
-            words += found
+            words += _words(number, clause.text, field, readings)
         if clause.sign or clause.is_quoted or field is not None:
             (must_not if is_negative else must).append(Demand(ways, field))
     return Plan(_scored(_distinct(words)), tuple(must), tuple(must_not), tuple(filters), tuple(excluded))
 
 
-def _read(
-    number: int, clause: Clause, field: int | None, langs: Sequence[str]
-) -> tuple[list[Word], tuple[Places, ...]]:
-    """Analyse a clause in every language: its words, and its words as a phrase."""
-    found: dict[tuple[int, int, int, str], list[tuple[str, bool, int | None]]] = {}
-    ways: dict[tuple[tuple[int, int], ...], list[list[str]]] = {}
-    offsets: dict[tuple[tuple[int, int], ...], list[int]] = {}
-    for lang in langs:
-        spans: list[tuple[int, int]] = []
-        terms: list[str] = []
-        places: list[int] = []
-        position = 0
-        for start, chunk in analyzer(lang).analyze(clause.text):
-            is_compound = any(token.kind is Kind.WHOLE for token in chunk.tokens)
-            for token in chunk.tokens:
-                if token.kind is Kind.SINGLE:
-                    continue
-                first, last = start + token.start, start + token.end
-                if token.kind is Kind.WHOLE:
-                    key = (last, 0, first, token.surface)
-                else:
-                    key = (first, 1, last, token.surface)
-                    spans.append((first, last))
-                    terms.append(token.term)
-                    places.append(position + token.offset)
-                found.setdefault(key, []).append((token.term, token.is_stop, start if is_compound else None))
-            position += chunk.width
-        if terms:
-            ways.setdefault(tuple(spans), []).append(terms)
-            offsets[tuple(spans)] = places
+class _Read(NamedTuple):
+    """A token of a clause as one language reads it: its span and its position in the clause."""
+
+    token: Token
+    start: int
+    end: int
+    position: int
+    compound: int | None
+
+
+def _read(text: str, lang: str) -> list[_Read]:
+    """Analyse a clause in one language; single characters serve only queries of one character."""
+    found = []
+    position = 0
+    for at, chunk in analyzer(lang).analyze(text):
+        compound = at if chunk.tokens and chunk.tokens[-1].kind is Kind.WHOLE else None
+        for token in chunk.tokens:
+            if token.kind is not Kind.SINGLE:
+                place = position + token.offset
+                found.append(_Read(token, at + token.start, at + token.end, place, compound))
+        position += chunk.width
+    return found
+
+
+def _words(number: int, text: str, field: int | None, readings: list[list[_Read]]) -> list[Word]:
+    """Make one word of what the languages read in one span; a compound's whole follows its last part."""
+    by_span: dict[tuple[int, int, int, str], list[_Read]] = {}
+    for read in chain.from_iterable(readings):
+        is_whole = read.token.kind is Kind.WHOLE
+        order = (read.end, 0, read.start) if is_whole else (read.start, 1, read.end)
+        by_span.setdefault((*order, read.token.surface), []).append(read)
     words = []
-    fields = None if field is None else frozenset([field])
-    # A stable sort: pairs of one run that share a span stay in their order.
-    for (at, is_word, other, surface), readings in sorted(found.items(), key=lambda entry: entry[0][:3]):
-        first, last = (at, other) if is_word else (other, at)
-        compound = next((start for _, _, start in readings if start is not None), None)
+    # The sort is stable: pairs of one run that share a span stay in their order.
+    for _, reads in sorted(by_span.items(), key=lambda entry: entry[0][:3]):
+        first = reads[0]
+        compound = next((read.compound for read in reads if read.compound is not None), None)
         words.append(
             Word(
-                name=surface,
-                surface=clause.text[first:last],
-                terms=frozenset(term for term, _, _ in readings),
-                is_whole=not is_word,
-                is_stop=all(is_stop for _, is_stop, _ in readings),
-                fields=fields,
+                name=first.token.surface,
+                surface=text[first.start : first.end],
+                terms=frozenset(read.token.term for read in reads),
+                is_whole=first.token.kind is Kind.WHOLE,
+                is_stop=all(read.token.is_stop for read in reads),
+                fields=None if field is None else frozenset([field]),
                 compound=None if compound is None else (number, compound),
             )
         )
-    phrases = tuple(
+    return words
+
+
+def _ways(readings: list[list[_Read]]) -> tuple[Places, ...]:
+    """Return the phrase as each language cuts it; languages that cut alike share one, of all their terms."""
+    by_spans: dict[tuple[tuple[int, int], ...], list[list[_Read]]] = {}
+    for reading in readings:
+        parts = [read for read in reading if read.token.kind is Kind.WORD]
+        if parts:
+            by_spans.setdefault(tuple((read.start, read.end) for read in parts), []).append(parts)
+    return tuple(
         tuple(
-            (place, frozenset(at))
-            for place, at in zip(offsets[spans], zip(*readings, strict=True), strict=True)
+            (reads[0].position, frozenset(read.token.term for read in reads))
+            for reads in zip(*alike, strict=True)
         )
-        for spans, readings in ways.items()
+        for alike in by_spans.values()
     )
-    return words, phrases
 
 
 def _distinct(words: Iterable[Word]) -> list[Word]:
