@@ -11,7 +11,7 @@ import pytest
 
 import germane
 from germane import Database, InvalidArgument, Item, NotFound, Receipt
-from germane.database import BATCH
+from germane.knowledge.items import BATCH
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from germane.knowledge.items import as_event, current, is_same, keep
+from germane.knowledge.items import as_event, check_item, current, is_same, keep
 from germane.log.content import document, only_listed_in, placements
 from germane.log.events import DeleteDocument, PutDocument, metadata_to_plain
 from germane.log.fold import plain
@@ -28,12 +28,11 @@ def check_sections(sections: object) -> list[Item]:
     checked: list[Item] = []
     known: dict[str, Item] = {}
     for number, section in enumerate(sections):
-        if not isinstance(section, Item):
-            raise InvalidArgument(f"sections[{number}]", f"must be an Item, not {type(section).__name__}")
-        id = section.id or section.rev
-        if not _are_same(known.setdefault(id, section), section):
+        item = check_item(section, f"sections[{number}]")
+        id = item.id or item.rev
+        if not _are_same(known.setdefault(id, item), item):
             raise InvalidArgument(f"sections[{number}].id", f"{id!r} stands twice, and not the same twice")
-        checked.append(section)
+        checked.append(item)
     return checked
 
 
@@ -63,7 +62,8 @@ def put_document(
         and plain(metadata_to_plain(dict(before.metadata))) == plain(event_metadata)
     ):
         return docid
-    dropped = dict.fromkeys(place.id for place, live in listed if live and place.id not in ids)
+    kept = set(ids)
+    dropped = dict.fromkeys(place.id for place, live in listed if live and place.id not in kept)
     writer.append(
         PutDocument(
             docid=docid,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import deque
@@ -79,6 +80,31 @@ def check_paths(path_or_paths: object) -> list[Path]:
             raise NotFound(f"there is no file or folder {quoted(str(path))}")
         paths.append(Path(absolute))
     return paths
+
+
+def check_folder(path: object) -> Path:
+    """Return the path of a store's folder, absolute; it may not be there yet.
+
+    Raises
+    ------
+    InvalidArgument
+        It is no path, or no folder can have it.
+    """
+    if not isinstance(path, (str, Path)):
+        raise InvalidArgument("path", f"must be a string or a Path, not {type(path).__name__}")
+    if not str(path) or "\0" in str(path):
+        raise InvalidArgument("path", "must name a folder")
+    try:
+        folder = Path(path).expanduser().absolute()
+        folder.stat()
+    except RuntimeError:
+        raise InvalidArgument("path", f"{quoted(str(path))}: there is no such user") from None
+    except UnicodeEncodeError:
+        raise InvalidArgument("path", f"{quoted(str(path))} cannot be the name of a folder") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidArgument("path", f"{quoted(str(path))} is too long a name") from None
+    return folder
 
 
 def find(path: Path, store: Path | None) -> Found:

@@ -18,7 +18,7 @@ _TOML = re.compile(r"\A\+\+\+[ \t]*\r?\n(.*?)^\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTA
 _KEY = re.compile(r"^[{ \t]*[\w.\"'$@/-]+[ \t]*:(?:\s|\Z)", re.MULTILINE)
 _LONGEST = 16_384
 """Characters that a block may have: what it says is kept with every section, and parsers may be slow."""
-_MOST = 65_536
+_MOST = 32_768
 """Names, values and characters that a block may stand for: an alias can stand for any number of them."""
 _DEEPEST = 8
 """Levels at which names are still joined; what lies deeper is one value, written as JSON."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apsw
@@ -11,7 +12,7 @@ import msgspec
 from germane.log.content import Row, item_by_id
 from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
 from germane.log.fold import plain
-from germane.log.journal import Writer
+from germane.log.journal import Journal, Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.items import Item, Receipt
 from germane.model.times import to_micros
@@ -19,6 +20,9 @@ from germane.model.values import check_id, check_metadata, check_names, neutral
 
 IN_PLACE = ("metadata", "tags", "creator", "created_at", "embedding", "collection")
 """Fields that `update` takes; the others are content, and changing them makes a new revision."""
+
+BATCH = 10_000
+"""Items of `put_many` that are kept whole or not at all."""
 
 
 class Current(NamedTuple):
@@ -41,6 +45,26 @@ def current(writer: Writer, id: str) -> Current | None:
         (id,),
     ).fetchone()
     return Current(*found) if found else None
+
+
+def check_item(item: object, field: str) -> Item:
+    """Return an item."""
+    if not isinstance(item, Item):
+        raise InvalidArgument(field, f"must be an Item, not {type(item).__name__}")
+    return item
+
+
+def put_many(journal: Journal, iterable: object) -> list[str]:
+    """Put items batch by batch, and return their ids."""
+    if not isinstance(iterable, Iterable):
+        raise InvalidArgument("iterable", f"must give items, and {type(iterable).__name__} gives nothing")
+    ids: list[str] = []
+    given = iter(iterable)
+    while batch := list(islice(given, BATCH)):
+        checked = [check_item(item, f"iterable[{number}]") for number, item in enumerate(batch, len(ids))]
+        with journal.write() as writer:
+            ids += [put(writer, item) for item in checked]
+    return ids
 
 
 def put(writer: Writer, item: Item) -> str:

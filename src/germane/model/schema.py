@@ -89,6 +89,23 @@ class Schema:
         return {"lang": self.lang}
 
     @classmethod
+    def of(cls, given: object) -> Schema:
+        """Return a schema, or the one that a TOML file declares.
+
+        Raises
+        ------
+        InvalidArgument
+            It is neither a schema nor a path.
+        """
+        if isinstance(given, Schema):
+            return given
+        if isinstance(given, (str, Path)):
+            return cls.from_toml(given)
+        raise InvalidArgument(
+            "schema", f"must be a Schema or the path of a TOML file, not {type(given).__name__}"
+        )
+
+    @classmethod
     def from_declaration(cls, data: dict[str, Any]) -> Schema:
         """Return a schema from plain data.
 
