@@ -32,7 +32,6 @@ _RUST = (
             ("ch04-01-what-is-ownership.md", "What Is Ownership?"),
             ("ch04-00-understanding-ownership.md", "Understanding Ownership"),
         ),
-        remark=("The first place is owed to an mdBook include line: `ownership` in its path counts as code."),
     ),
     Question(
         "how do I return an error instead of panicking",
@@ -61,7 +60,6 @@ _RUST = (
                 "Calling Config::build and Handling Errors",
             ),
         ),
-        remark="The first result uses it in code; the explanations, whose prose names it most, follow.",
     ),
     Question(
         "Rc<RefCell<T>>",

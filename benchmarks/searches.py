@@ -36,7 +36,7 @@ OTHER_WEIGHTS = {
 }
 NOISE = {
     "an mdBook include line": re.compile(r"\{\{#"),
-    "a tag of a component": re.compile(r"</?[A-Z][A-Za-z]*[\s/>]"),
+    "what looks like a component's tag, mostly in code": re.compile(r"</?[A-Z][a-z]\w+(?:\s[^<>]*)?/?>"),
     "emphasis as typed": re.compile(r"\*\*"),
 }
 
