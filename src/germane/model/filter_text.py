@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,6 +70,9 @@ _HINTS = {
     '"': "; strings stand in single quotes",
 }
 
+_WORD = re.compile(r"'[^']{0,20}'?|[\w.-]{1,20}|.", re.DOTALL)
+"""What of a text a message repeats."""
+
 T = TypeVar("T")
 
 
@@ -96,14 +100,10 @@ def parse_filter(text: str) -> Filter:
     try:
         parsed = _parser().parse(text)
     except UnexpectedCharacters as error:
-        at = error.pos_in_stream or 0
-        reader: Any = _parser().parse_interactive(text[:at])
-        reader.exhaust_lexer()
-        raise _unexpected(text, at, reader.accepts()) from None
+        raise _unexpected(text, error.pos_in_stream or 0) from None
     except UnexpectedToken as error:
         is_end = error.token.type == "$END"
-        at = len(text) if is_end else error.token.start_pos or 0
-        raise _unexpected(text, at, error.accepts or error.expected) from None
+        raise _unexpected(text, len(text) if is_end else error.token.start_pos or 0) from None
     except _Refused as refused:
         raise QuerySyntaxError(refused.message, refused.position, text) from None
     made: Filter = parsed
@@ -188,17 +188,24 @@ def _number(text: str) -> int | float:
         raise InvalidArgument("where", f"a number of {len(text)} digits does not fit 64 bits") from None
 
 
-def _unexpected(text: str, at: int, terminals: Iterable[str]) -> QuerySyntaxError:
+def _unexpected(text: str, at: int) -> QuerySyntaxError:
+    # What the parser expected when it failed is less than what could have stood there: by then it had
+    # closed rules. What comes before the place is read again, and asked.
+    reader: Any = _parser().parse_interactive(text[:at])
+    reader.exhaust_lexer()
+    terminals = reader.accepts()
     found = "but the text ends" if at >= len(text) else f"not {_word(text, at)}"
     spoken = [_SPOKEN[name] for name in _SPOKEN if name in terminals]
-    hint = _HINTS.get(text[at : at + 1], "")
+    hint = _HINTS.get(text[at : at + 1], "") if "STRING" in terminals else ""
     if text[at : at + 1] == "=" and text[at - 1 : at] == "=":
         hint = "; equality is one ="
     return QuerySyntaxError(f"expected {_listed(spoken)}, {found}{hint}", at, text)
 
 
 def _word(text: str, at: int) -> str:
-    return quoted(text[at : at + 1] + text[at + 1 : at + 20].partition(" ")[0])
+    found = _WORD.match(text, at)
+    assert found is not None
+    return quoted(found[0])
 
 
 def _listed(words: list[str]) -> str:
