@@ -12,7 +12,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.knowledge.columns import Column, drafts
+from germane.knowledge.columns import Column, drafted, texts_of
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
@@ -100,7 +100,7 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catal
         changed = np.fromiter((state.ordinal for state in block), np.int64, len(block))
         live = np.append(live, np.zeros(max(0, int(changed[-1]) + 1 - len(live)), np.bool_))
         live[changed] = np.fromiter((state.live for state in block), np.bool_, len(block))
-        values = drafts(columns, (value for state in block if state.live for value in _values(state)))
+        values = _values(columns, [state for state in block if state.live])
         for name in columns.keys() | values.keys():
             if name != "document":
                 column = columns.get(name) or Column(texts=values[name].texts)
@@ -116,27 +116,37 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catal
     )
 
 
-def _values(state: State) -> Iterator[tuple[str, int, Any]]:
-    """Yield the values of one item, by the names of their columns."""
-    ordinal = state.ordinal
-    yield "type", ordinal, state.type
-    yield "collection", ordinal, state.collection
-    yield "kind", ordinal, state.kind
-    yield "created_at", ordinal, {"time": state.created_at}
-    if state.creator is not None:
-        yield "creator", ordinal, state.creator
+def _values(columns: dict[str, Column], states: list[State]) -> dict[str, Column]:
+    """Return what live items have, as columns that are numbered as the existing ones are."""
+    made = drafted(columns, (value for state in states for value in _metadata_and_tags(state)))
+    ordinals = [state.ordinal for state in states]
+    for name in ("type", "collection", "kind"):
+        strings: list[str] = [getattr(state, name) for state in states]
+        made[name] = Column.of_strings(ordinals, strings, texts_of(columns, name))
+    creators = [(state.ordinal, state.creator) for state in states if state.creator is not None]
+    made["creator"] = Column.of_strings(
+        [ordinal for ordinal, _ in creators],
+        [creator for _, creator in creators],
+        texts_of(columns, "creator"),
+    )
+    times = [state.created_at for state in states]
+    made["created_at"] = Column.of_times(ordinals, times, texts_of(columns, "created_at"))
+    return made
+
+
+def _metadata_and_tags(state: State) -> Iterator[tuple[str, int, Any]]:
     if state.tags != "[]":
         for tag in msgspec.json.decode(state.tags):
-            yield "tags", ordinal, tag
+            yield "tags", state.ordinal, tag
     if state.metadata != "{}":
         for name, value in msgspec.json.decode(state.metadata).items():
-            yield META + name, ordinal, value
+            yield META + name, state.ordinal, value
 
 
 def _relisted(column: Column, documents: Iterable[str], listings: Iterable[tuple[int, str]]) -> Column:
     """Return the column of documents after some of them list other items than before."""
     known = [number for docid in documents if (number := column.texts.numbers.get(docid)) is not None]
     gone = np.isin(column.bits, known)
-    values = drafts({"document": column}, (("document", ordinal, docid) for ordinal, docid in listings))
+    values = drafted({"document": column}, (("document", ordinal, docid) for ordinal, docid in listings))
     kept = column.without(gone)
     return kept.joined(values["document"]) if values else kept

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +15,8 @@ KindArray = np.ndarray[Any, np.dtype[np.int8]]
 STRING, INT, FLOAT, BOOL, TIME = range(5)
 """The kinds of values; values of different kinds are never compared, but for numbers."""
 
-_double = struct.Struct("=d")
-_long = struct.Struct("=q")
+_KINDS = {str: STRING, int: INT, float: FLOAT, bool: BOOL, dict: TIME}
+"""Kinds by the type of a value's plain form."""
 
 
 class Texts:
@@ -46,37 +45,40 @@ class Draft:
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
-        self._rows: list[tuple[int, int, bool, int]] = []
+        self._ordinals: list[int] = []
+        self._kinds: list[int] = []
+        self._in_list: list[bool] = []
+        self._bits: list[int] = []
+        self._floats: list[float] = []
 
     def add(self, ordinal: int, value: Any) -> None:
         """Add the value of an item, in the plain form of metadata; of a list each element is one."""
-        if isinstance(value, list):
-            self._rows += [(ordinal, *self._encoded(each, True)) for each in value]
+        if type(value) is list:
+            for each in value:
+                self._add(ordinal, each, True)
         else:
-            self._rows.append((ordinal, *self._encoded(value, False)))
+            self._add(ordinal, value, False)
 
     def column(self) -> Column:
         """Return these values as a column, by ordinal."""
-        rows = np.array(self._rows, np.int64).reshape(-1, 4)
-        rows = rows[np.argsort(rows[:, 0], kind="stable")]
-        return Column(
-            ordinals=rows[:, 0].copy(),
-            kinds=rows[:, 1].astype(np.int8),
-            in_list=rows[:, 2].astype(np.bool_),
-            bits=rows[:, 3].copy(),
-            texts=self.texts,
-        )
+        kinds, bits = np.array(self._kinds, np.int8), np.array(self._bits, np.int64)
+        bits[kinds == FLOAT] = np.array(self._floats, np.float64).view(np.int64)
+        ordinals = np.array(self._ordinals, np.int64)
+        return Column(ordinals, kinds, np.array(self._in_list, np.bool_), bits, self.texts).ascending()
 
-    def _encoded(self, value: Any, in_list: bool) -> tuple[int, bool, int]:
-        if isinstance(value, str):
-            return STRING, in_list, self.texts.number(value)
-        if isinstance(value, bool):
-            return BOOL, in_list, int(value)
-        if isinstance(value, float):
-            return FLOAT, in_list, _long.unpack(_double.pack(value))[0]
-        if isinstance(value, dict):
-            return TIME, in_list, value["time"]
-        return INT, in_list, value
+    def _add(self, ordinal: int, value: Any, in_list: bool) -> None:
+        kind = _KINDS[type(value)]
+        if kind == STRING:
+            value = self.texts.number(value)
+        elif kind == FLOAT:
+            self._floats.append(value)
+            value = 0
+        elif kind == TIME:
+            value = value["time"]
+        self._ordinals.append(ordinal)
+        self._kinds.append(kind)
+        self._in_list.append(in_list)
+        self._bits.append(value)
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,28 @@ class Column:
     in_list: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
     bits: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     texts: Texts = field(default_factory=Texts)
+
+    @classmethod
+    def of_strings(cls, ordinals: Sequence[int], values: Sequence[str], texts: Texts) -> Column:
+        """Return a column of one string for each of some items, given ascending."""
+        numbers = {text: texts.number(text) for text in dict.fromkeys(values)}
+        return cls._plain(ordinals, STRING, [numbers[text] for text in values], texts)
+
+    @classmethod
+    def of_times(cls, ordinals: Sequence[int], values: Sequence[int], texts: Texts) -> Column:
+        """Return a column of one time, in microseconds, for each of some items, given ascending."""
+        return cls._plain(ordinals, TIME, values, texts)
+
+    @classmethod
+    def _plain(cls, ordinals: Sequence[int], kind: int, bits: Sequence[int], texts: Texts) -> Column:
+        count = len(ordinals)
+        return cls(
+            np.array(ordinals, np.int64),
+            np.full(count, kind, np.int8),
+            np.zeros(count, np.bool_),
+            np.array(bits, np.int64),
+            texts,
+        )
 
     def __len__(self) -> int:
         return len(self.ordinals)
@@ -129,17 +153,19 @@ class Column:
         """Return the column with more values, whose strings have the same numbers."""
         if not len(more):
             return self
-        ordinals = np.concatenate([self.ordinals, more.ordinals])
-        both = Column(
-            ordinals,
+        return Column(
+            np.concatenate([self.ordinals, more.ordinals]),
             np.concatenate([self.kinds, more.kinds]),
             np.concatenate([self.in_list, more.in_list]),
             np.concatenate([self.bits, more.bits]),
             self.texts,
-        )
-        if not len(self) or self.ordinals[-1] <= more.ordinals[0]:
-            return both
-        return both._taken(np.argsort(ordinals, kind="stable"))
+        ).ascending()
+
+    def ascending(self) -> Column:
+        """Return the column by ordinal; several values of one item stay in order."""
+        if bool((self.ordinals[1:] >= self.ordinals[:-1]).all()):
+            return self
+        return self._taken(np.argsort(self.ordinals, kind="stable"))
 
     def replaced(self, changed: IntArray, values: Column) -> Column:
         """Return the column with these values for some items instead of what they had."""
@@ -191,13 +217,17 @@ class Column:
         )
 
 
-def drafts(columns: dict[str, Column], values: Iterable[tuple[str, int, Any]]) -> dict[str, Column]:
+def drafted(columns: dict[str, Column], values: Iterable[tuple[str, int, Any]]) -> dict[str, Column]:
     """Return columns of values given as name, ordinal and value, numbered as the existing ones are."""
     made: dict[str, Draft] = {}
     for name, ordinal, value in values:
         draft = made.get(name)
         if draft is None:
-            texts = columns[name].texts if name in columns else Texts()
-            draft = made[name] = Draft(texts)
+            draft = made[name] = Draft(texts_of(columns, name))
         draft.add(ordinal, value)
     return {name: draft.column() for name, draft in made.items()}
+
+
+def texts_of(columns: dict[str, Column], name: str) -> Texts:
+    """Return the strings of a column, none yet if it does not exist."""
+    return columns[name].texts if name in columns else Texts()
