@@ -15,6 +15,7 @@ import pytest
 import germane
 from germane import Filter, InvalidArgument, Item, QuerySyntaxError, where
 from germane.knowledge.catalog import CatalogView
+from germane.knowledge.selection import select
 from germane.model.filters import FIELDS, OPERATORS, ORDERED, And, Comparison, Field, Not, Or
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -335,6 +336,29 @@ def test_a_value_is_compared_with_its_own_kind() -> None:
     assert found("meta.x >= ''") == {"text"}
     assert found("meta.x <= time '1970-01-01T00:00:01Z'") == {"time"}
     assert found("meta.y = 1 or meta.y != 1") == set()
+
+
+def test_dead_items_meet_no_filter() -> None:
+    db = germane.open()
+    db.put_many(Item(id=name, body="lamp") for name in "abc")
+    db.delete("b")
+    with db._journal.read() as connection:
+        catalog = CatalogView().at(connection)
+        for condition in (where.id >= "a", where.meta.x != 1, ~(where.meta.x != 1), where.kind == "default"):
+            met = select(connection, catalog, condition).tolist()
+            assert met == ([False] * 4 if condition == (where.meta.x != 1) else [False, True, False, True])
+
+
+def test_many_items_change_at_once_among_others() -> None:
+    db = germane.open()
+    db.put_many(Item(id=str(n), body="lamp", metadata={"x": n, "all": (n, "a")}) for n in range(400))
+    assert db.search("lamp", where="meta.x < 200 and meta.all contains 'a'").total == 200
+    db.put_many(Item(id=str(n), body="lamp", metadata={"x": -n}) for n in range(1, 400, 2))
+    assert db.search("lamp", where="meta.x < 0").total == 200
+    assert db.search("lamp", where="meta.x >= 0 and meta.all contains 'a'").total == 200
+    assert db.search("lamp", where="not meta.all contains 'a'").total == 200
+    assert db.top("lamp", where="meta.x in (-399, 398, 399)")[0] == ["398", "399"]
+    assert db.check().ok
 
 
 def test_numbers_are_compared_exactly() -> None:

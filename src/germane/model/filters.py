@@ -71,6 +71,9 @@ class Filter:
     depth = 1
     """Levels of nesting."""
 
+    def __init__(self) -> None:
+        raise InvalidArgument("where", "a filter compares something: make one as in where.meta.price < 10")
+
     def python(self) -> str:
         """Return the expression of Python that builds this filter."""
         raise NotImplementedError
