@@ -62,7 +62,7 @@ def test_an_exception_takes_the_whole_transaction_back(folder: Path | None) -> N
 def test_a_batch_with_what_is_no_item_keeps_the_batches_before(
     folder: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("germane.database.BATCH", 4)
+    monkeypatch.setattr("germane.knowledge.items.BATCH", 4)
     with germane.open(folder) as db:
         items = [Item(id=f"{n}", body="word") for n in range(10)]
         with pytest.raises(germane.InvalidArgument, match=r"iterable\[9\]"):
@@ -73,7 +73,7 @@ def test_a_batch_with_what_is_no_item_keeps_the_batches_before(
 def test_a_generator_that_fails_keeps_the_batches_before(
     folder: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("germane.database.BATCH", 4)
+    monkeypatch.setattr("germane.knowledge.items.BATCH", 4)
     with germane.open(folder) as db:
         with pytest.raises(ZeroDivisionError):
             db.put_many(Item(id=f"{n}", body=f"word {1 // (6 - n)}") for n in range(10))
@@ -82,7 +82,7 @@ def test_a_generator_that_fails_keeps_the_batches_before(
 
 
 def test_a_generator_may_use_the_database(folder: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("germane.database.BATCH", 3)
+    monkeypatch.setattr("germane.knowledge.items.BATCH", 3)
     with germane.open(folder) as db:
         ids = db.put_many(Item(id=f"{n}", body=f"word {db.stats().items}") for n in range(7))
         assert len(ids) == db.stats().items == 7
