@@ -105,6 +105,8 @@ class Database:
         read_only: bool,
     ) -> None:
         check_choice(durability, "durability", ("batched", "sync"))
+        if clock is not None and not callable(clock):
+            raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock

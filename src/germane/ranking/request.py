@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
 from germane.model.items import check_lang
 from germane.model.values import check_choice, check_count, check_names, neutral
 from germane.model.weights import SearchWeights
@@ -77,7 +77,7 @@ def search_request(
         raise InvalidArgument("weights", f"must be SearchWeights, not {type(weights).__name__}")
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
-            raise InvalidArgument(name, f"must be True or False, not {flag!r}")
+            raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
     check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
