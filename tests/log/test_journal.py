@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import germane
-from germane import Item
+from germane import InvalidArgument, Item
 from germane.log.chain import chained, end
 from germane.log.events import DeleteItem, PutItem
 from germane.log.journal import Journal, head
