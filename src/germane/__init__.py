@@ -1,33 +1,68 @@
 """Germane: an embedded ranking database."""
 
-from germane.database import Database, open
-from germane.model.documents import Document, Placement
-from germane.model.errors import (
-    Busy,
-    Conflict,
-    Corruption,
-    CursorExpired,
-    Error,
-    InvalidArgument,
-    NotFound,
-    PolicyViolation,
-    QuerySyntaxError,
-    ReadOnly,
-    SchemaError,
-    SessionClosed,
-)
-from germane.model.items import Item, Receipt
-from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
-from germane.model.plain import to_json, to_plain
-from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
-from germane.model.schema import Schema
-from germane.model.weights import SearchWeights
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from germane.version import __version__
+
+if TYPE_CHECKING:
+    from germane.database import Database, open
+    from germane.model.documents import Document, Placement
+    from germane.model.errors import (
+        Busy,
+        Conflict,
+        Corruption,
+        CursorExpired,
+        Error,
+        Interrupted,
+        InvalidArgument,
+        NotFound,
+        PolicyViolation,
+        QuerySyntaxError,
+        ReadOnly,
+        SchemaError,
+        SessionClosed,
+    )
+    from germane.model.items import Item, Receipt
+    from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
+    from germane.model.plain import to_json, to_plain
+    from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
+    from germane.model.schema import Schema
+    from germane.model.weights import SearchWeights
 
 __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
-    "Error", "Finding", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
-    "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError",
-    "SearchStats", "SearchWeights", "SessionClosed", "Skipped", "Stats", "TermStat", "__version__", "open",
-    "to_json", "to_plain",
+    "Error", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
+    "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
+    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Skipped", "Stats", "TermStat",
+    "__version__", "open", "to_json", "to_plain",
 ]  # fmt: skip
+
+# Imported when first asked for, so that what needs no database does not wait for NumPy.
+_HOME = {
+    "database": "Database open",
+    "model.documents": "Document Placement",
+    "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
+    " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.items": "Item Receipt",
+    "model.pages": "Degradation Page Reason Result SearchStats TermStat",
+    "model.plain": "to_json to_plain",
+    "model.reports": "CheckReport Finding LearnReport Skipped Stats",
+    "model.schema": "Schema",
+    "model.weights": "SearchWeights",
+}
+_HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}
+
+
+if not TYPE_CHECKING:  # to a type checker this would mean that any name exists
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME_OF:
+            raise AttributeError(f"module 'germane' has no attribute {name!r}")
+        value = getattr(import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os.path
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,15 +11,15 @@ from typing import Any
 import apsw
 
 from germane.knowledge import documents, items
-from germane.knowledge.learn import Progress, learn, learn_text
-from germane.knowledge.sections import cut_markdown, cut_plain
+from germane.knowledge.files import check_folder, check_paths
+from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
-from germane.log.check import check_journal
+from germane.log.check import check_journal, guarded
 from germane.log.events import DeclareSchema
-from germane.log.journal import Journal, head
+from germane.log.journal import Journal
 from germane.model.documents import Document
-from germane.model.errors import InvalidArgument, NotFound, ReadOnly
-from germane.model.items import Item, Receipt, check_type, hash_id
+from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
+from germane.model.items import Item, Receipt
 from germane.model.pages import Page
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
 from germane.model.schema import Schema
@@ -38,10 +36,8 @@ from germane.model.values import (
 from germane.model.weights import SearchWeights
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
+from germane.text.stats import store_stats
 from germane.text.view import TextView
-
-BATCH = 10_000
-"""Items of `Database.put_many` that are kept whole or not at all."""
 
 _logger = logging.getLogger("germane")
 
@@ -109,12 +105,8 @@ class Database:
         read_only: bool,
     ) -> None:
         check_choice(durability, "durability", ("batched", "sync"))
-        if path is not None and not isinstance(path, (str, Path)):
-            raise InvalidArgument("path", f"must be a string or a Path, not {type(path).__name__}")
-        if path is not None and (not str(path) or "\0" in str(path)):
-            raise InvalidArgument("path", "must name a folder")
-        folder = None if path is None else Path(path).expanduser().absolute()
-        declared = _schema(schema)
+        folder = None if path is None else check_folder(path)
+        declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
         self._text = TextView(self._journal.id, None if folder is None else folder / "views")
@@ -157,7 +149,7 @@ class Database:
         >>> db.put(Item(id="a", title="One")), db.put(Item(id="a", title="Two"))
         ('a', 'a')
         """
-        _check_item(item, "item")
+        items.check_item(item, "item")
         with self._journal.write() as writer:
             return items.put(writer, item)
 
@@ -185,16 +177,7 @@ class Database:
         >>> db.put_many(Item(id=str(n), body=f"number {n}") for n in range(3))
         ['0', '1', '2']
         """
-        if not isinstance(iterable, Iterable):
-            raise InvalidArgument("iterable", f"must give items, and {type(iterable).__name__} gives nothing")
-        ids: list[str] = []
-        given = iter(iterable)
-        while batch := list(islice(given, BATCH)):
-            for number, item in enumerate(batch, len(ids)):
-                _check_item(item, f"iterable[{number}]")
-            with self._journal.write() as writer:
-                ids += [items.put(writer, item) for item in batch]
-        return ids
+        return items.put_many(self._journal, iterable)
 
     def update(self, id: str, **changes: Any) -> Receipt:
         """Change an item in place: its metadata, tags, creator, created_at or collection.
@@ -272,7 +255,7 @@ class Database:
             check_id(docid, "docid")
         check_text(title, "title")
         checked = documents.check_sections(sections)
-        labels = check_metadata(metadata or {})
+        labels = check_metadata({} if metadata is None else metadata)
         with self._journal.write() as writer:
             return documents.put_document(writer, docid, title, checked, labels)
 
@@ -316,18 +299,13 @@ class Database:
         ------
         NotFound
             There is nothing at a path.
+        Interrupted
+            For KeyboardInterrupt: what was committed until then is kept, and the error reports it.
         """
         neutral(watch=(watch, False))
-        given = [path_or_paths] if isinstance(path_or_paths, (str, Path)) else list(path_or_paths)
-        paths = []
-        for path in given:
-            if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-                raise InvalidArgument("path", f"{path!r} is no path")
-            # Not resolved: a link keeps the name under which it is known.
-            absolute = Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100
-            if not absolute.exists():
-                raise NotFound(f"there is no file or folder {str(path)!r}")
-            paths.append(absolute)
+        paths = check_paths(path_or_paths)
+        if progress is not None and not callable(progress):
+            raise InvalidArgument("progress", f"must be callable, not {type(progress).__name__}")
         labels = check_names(tags, "tags")
         return learn(self._journal, paths, labels, check_id(collection, "collection"), progress)
 
@@ -347,7 +325,8 @@ class Database:
         ----------
         text : str
         title : str, optional
-            Without one, what the text calls itself, or "untitled".
+            Without one, what the text calls itself, or "untitled". It is searched too: a text without
+            a heading of the first level begins with a section of this title.
         type : str
             ``text/markdown`` is cut at its headings; other text is one section.
         docid : str, optional
@@ -355,23 +334,9 @@ class Database:
         tags : iterable of str
         collection : str
         """
-        check_text(text, "text")
-        if title is not None:
-            check_text(title, "title")
-        if docid is not None:
-            check_id(docid, "docid")
-        if check_type(type) not in ("text/markdown", "text/plain"):
-            raise InvalidArgument("type", f"{type!r} is not learned: text/markdown and text/plain are")
-        source = cut_markdown(text) if check_type(type) == "text/markdown" else cut_plain(text)
-        name = docid or hash_id("document", title or "", text)
-        return learn_text(
-            self._journal,
-            source,
-            name,
-            title,
-            check_names(tags, "tags"),
-            check_id(collection, "collection"),
-        )
+        given = check_given(text, title, type, docid)
+        labels = check_names(tags, "tags")
+        return learn_text(self._journal, given, labels, check_id(collection, "collection"))
 
     # Reading: catch up -> candidates -> score -> order -> page, all on one snapshot.
 
@@ -478,32 +443,8 @@ class Database:
         >>> [result.id for result in db.search("red lamp").items]
         ['a', 'b']
         """
-        request = search_request(
-            text,
-            mode=mode,
-            collections=collections,
-            match=match,
-            weights=weights,
-            lang=lang,
-            offset=offset,
-            limit=limit,
-            explain=explain,
-            algo=algo,
-            scorer=scorer,
-            aggregate=aggregate,
-            typos=typos,
-            rerank=rerank,
-            user=user,
-            session=session,
-            profile=profile,
-            personalization=personalization,
-            where=where,
-            session_weights=session_weights,
-            facets=facets,
-            sort_by=sort_by,
-            vector=vector,
-            as_of=as_of,
-        )
+        # Every parameter goes on under its own name.
+        request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._journal.read() as connection:
             return search(self._text.at(connection), connection, request, self._journal.now(connection))
 
@@ -540,29 +481,7 @@ class Database:
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
         with self._journal.read() as connection:
-            index = self._text.at(connection)
-
-            def count(query: str) -> int:
-                return int(connection.execute(query).get)
-
-            statistics = index.statistics
-            tokens = sum(statistics.tokens)
-            return Stats(
-                total_sections=statistics.sections,
-                total_terms=index.total_terms(),
-                total_tokens=tokens,
-                avg_section_length=tokens / statistics.sections if statistics.sections else 0.0,
-                avg_heading_length=statistics.average_length(0),
-                avg_body_length=statistics.average_length(1),
-                avg_code_length=statistics.average_length(2),
-                items=count("SELECT count(*) FROM item WHERE live = 1"),
-                documents=count("SELECT count(*) FROM document WHERE live = 1"),
-                events=head(connection),
-                revisions=count("SELECT count(*) FROM content"),
-                collections=content.collections(connection),
-                lang=index.lang,
-                bytes=_size(self._journal.folder),
-            )
+            return store_stats(connection, self._text.at(connection), _size(self._journal.folder))
 
     def check(self, repair: bool = False) -> CheckReport:
         """Check the file, the log, its content, and every view against a rebuild from the log.
@@ -577,7 +496,10 @@ class Database:
         views = ("tables", "text", "checkpoint")
         if not repair or not any(finding.part in views for finding in findings):
             return CheckReport(not findings, tuple(findings))
-        self.rebuild()
+        try:
+            self.rebuild()
+        except Corruption:
+            return CheckReport(False, tuple(findings))
         left = self._findings()
         mended = [
             Finding(finding.part, finding.detail, repaired=True)
@@ -597,12 +519,7 @@ class Database:
 
     def close(self) -> None:
         """Put everything on disk and let go of the folder; a second call does nothing."""
-        if self._journal.closed:
-            return
-        if not self._journal.read_only:
-            with self._journal.read() as connection:
-                self._save(connection)
-        self._journal.close()
+        self._close(save=not self._journal.read_only)
 
     def __enter__(self) -> Database:
         return self
@@ -610,10 +527,24 @@ class Database:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # Interrupted, nobody waits for a checkpoint: the next process does its work.
+        hurried = kind is not None and issubclass(kind, KeyboardInterrupt)
+        self._close(save=not hurried and not self._journal.read_only)
 
     def __repr__(self) -> str:
         return f"<Database {self.path or 'in memory'}>"
+
+    def _close(self, save: bool) -> None:
+        if self._journal.closed:
+            return
+        try:
+            if save:
+                with self._journal.read() as connection:
+                    self._save(connection)
+        except Error as error:
+            _logger.warning("the text index could not be saved: %s", error)
+        finally:
+            self._journal.close()
 
     def _declare(self, schema: Schema) -> None:
         if schema == self.schema:
@@ -626,7 +557,7 @@ class Database:
 
     def _findings(self) -> list[Finding]:
         with self._journal.read() as connection:
-            return [*check_journal(connection), *self._text.check(connection)]
+            return [*check_journal(connection), *guarded("text", self._text.check, connection)]
 
     def _save(self, connection: apsw.Connection) -> None:
         try:
@@ -640,21 +571,6 @@ _TOP_DEFAULTS: dict[str, Any] = {
     for name, default in (Database.search.__kwdefaults__ or {}).items()
     if name not in ("limit", "mode")
 }
-
-
-def _schema(given: Schema | str | Path | None) -> Schema | None:
-    if given is None or isinstance(given, Schema):
-        return given
-    if isinstance(given, (str, Path)):
-        return Schema.from_toml(given)
-    raise InvalidArgument(
-        "schema", f"must be a Schema or the path of a TOML file, not {type(given).__name__}"
-    )
-
-
-def _check_item(item: object, field: str) -> None:
-    if not isinstance(item, Item):
-        raise InvalidArgument(field, f"must be an Item, not {type(item).__name__}")
 
 
 def _size(folder: Path | None) -> int:

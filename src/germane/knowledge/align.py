@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
@@ -57,6 +58,9 @@ def align(old: Sequence[Known], new: Sequence[Known]) -> list[int | None]:
 def _align_renamed(
     old: Sequence[Known], new: Sequence[Known], matched: list[int | None], free: set[int]
 ) -> None:
+    by_level: dict[int, list[int]] = defaultdict(list)
+    for number in sorted(free):
+        by_level[old[number].level].append(number)
     start = 0
     while start < len(new):
         if matched[start] is not None:
@@ -65,15 +69,13 @@ def _align_renamed(
         end = start
         while end < len(new) and matched[end] is None:
             end += 1
-        before = matched[start - 1] if start else -1
+        last = matched[start - 1] if start else -1
         after = matched[end] if end < len(new) else len(old)
-        assert before is not None
+        assert last is not None
         assert after is not None
-        candidates = [number for number in range(before + 1, after) if number in free]
         for number in range(start, end):
-            same = next((c for c in candidates if old[c].level == new[number].level), None)
-            if same is not None:
-                matched[number] = same
-                free.discard(same)
-                candidates = candidates[candidates.index(same) + 1 :]
+            left = by_level[new[number].level]
+            at = bisect_right(left, last)
+            if at < len(left) and left[at] < after:
+                last = matched[number] = left.pop(at)
         start = end

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
+from germane.model.errors import InvalidArgument, NotFound, quoted
 from germane.model.reports import Skipped
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx"))
@@ -26,6 +30,8 @@ PLAIN_NAMES = frozenset(
         "todo",
     )
 )
+LARGEST = 256 << 20
+"""Bytes of the largest file that is learned."""
 
 
 @dataclass
@@ -39,19 +45,73 @@ class Found:
     skipped, errors : list of Skipped
     unseen : list of Path
         Folders and files that could not be looked into; what was learned from there stays.
+    again : list of Path
+        Second ways to folders; what was learned under these names is known under others.
     """
 
     files: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     errors: list[Skipped] = field(default_factory=list)
     unseen: list[Path] = field(default_factory=list)
+    again: list[Path] = field(default_factory=list)
+
+
+def check_paths(path_or_paths: object) -> list[Path]:
+    """Return the paths to learn, absolute.
+
+    Raises
+    ------
+    InvalidArgument
+        One of them is no path.
+    NotFound
+        There is nothing at one of them.
+    """
+    field = "path_or_paths"
+    given = [path_or_paths] if isinstance(path_or_paths, (str, Path)) else path_or_paths
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InvalidArgument(field, f"must be a path or a list of paths, not {type(given).__name__}")
+    paths = []
+    for path in given:
+        if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
+            raise InvalidArgument(field, f"{quoted(path)} is no path")
+        # Not resolved: a link keeps the name under which it is known.
+        absolute = os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        if not os.path.exists(absolute):  # noqa: PTH110 - a name that no file can have is not there either
+            raise NotFound(f"there is no file or folder {quoted(str(path))}")
+        paths.append(Path(absolute))
+    return paths
+
+
+def check_folder(path: object) -> Path:
+    """Return the path of a store's folder, absolute; it may not be there yet.
+
+    Raises
+    ------
+    InvalidArgument
+        It is no path, or no folder can have it.
+    """
+    if not isinstance(path, (str, Path)):
+        raise InvalidArgument("path", f"must be a string or a Path, not {type(path).__name__}")
+    if not str(path) or "\0" in str(path):
+        raise InvalidArgument("path", "must name a folder")
+    try:
+        folder = Path(path).expanduser().absolute()
+        folder.stat()
+    except RuntimeError:
+        raise InvalidArgument("path", f"{quoted(str(path))}: there is no such user") from None
+    except UnicodeEncodeError:
+        raise InvalidArgument("path", f"{quoted(str(path))} cannot be the name of a folder") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidArgument("path", f"{quoted(str(path))} is too long a name") from None
+    return folder
 
 
 def find(path: Path, store: Path | None) -> Found:
     """Find the files to learn below a folder, or the file itself.
 
     Hidden files and folders are left out, and so is the store. A folder is entered once, however many
-    links lead to it.
+    links lead to it, and under its own name if it has one here.
 
     Parameters
     ----------
@@ -79,10 +139,35 @@ def shown(path: Path | str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def location(path: Path) -> str:
+    """Return an absolute path as text that `from_location` turns back into it."""
+    try:
+        os.fsencode(path).decode()
+    except UnicodeDecodeError:
+        return path.as_uri()
+    return str(path)
+
+
+def from_location(text: str) -> Path:
+    r"""Return the path that a location stands for.
+
+    Examples
+    --------
+    >>> path = Path(os.fsdecode(b"/caf\xe9"))
+    >>> location(path), from_location(location(path)) == path
+    ('file:///caf%E9', True)
+    """
+    if text.startswith("file://"):
+        return Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://"))))
+    return Path(text)
+
+
 def decode(data: bytes) -> tuple[str | None, str | None]:
     """Return a file's text, and what had to be assumed of it; no text for binary data."""
     for mark, encoding in (
         (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe\0\0", "utf-32-le"),
+        (b"\0\0\xfe\xff", "utf-32-be"),
         (b"\xff\xfe", "utf-16-le"),
         (b"\xfe\xff", "utf-16-be"),
     ):
@@ -100,13 +185,17 @@ def decode(data: bytes) -> tuple[str | None, str | None]:
 
 
 def _walk(folder: Path, found: Found, entered: set[tuple[int, int]], store: Path | None) -> None:
-    pending = [folder]
-    while pending:
-        here = pending.pop()
+    barred = None if store is None else _identity(store)
+    pending, links = [folder], deque[Path]()
+    while pending or links:
+        # Links come last, so that a folder is known under its own name.
+        here = pending.pop() if pending else links.popleft()
         try:
-            status = here.stat()
-            identity = (status.st_dev, status.st_ino)
+            identity = _identity(here)
+            if identity == barred:
+                continue
             if identity in entered:
+                found.again.append(here)
                 found.skipped.append(
                     Skipped(shown(here), "a second way to a folder that was entered already")
                 )
@@ -120,7 +209,7 @@ def _walk(folder: Path, found: Found, entered: set[tuple[int, int]], store: Path
         folders = []
         for entry in entries:
             path = here / entry.name
-            if entry.name.startswith(".") or path == store:
+            if entry.name.startswith("."):
                 continue
             try:
                 is_folder = entry.is_dir()
@@ -132,25 +221,33 @@ def _walk(folder: Path, found: Found, entered: set[tuple[int, int]], store: Path
                 folders.append(path)
             else:
                 _take(path, found, is_asked_for=False)
-        # A real folder before a link to it, so that its files are known under their own path.
-        pending += sorted(folders, key=lambda path: (path.is_symlink(), os.fsencode(path)), reverse=True)
+        links += [path for path in folders if path.is_symlink()]
+        pending += [path for path in reversed(folders) if not path.is_symlink()]
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _take(path: Path, found: Found, is_asked_for: bool) -> None:
     try:
-        mode = path.stat().st_mode
+        status = path.stat()
     except OSError as error:
         found.errors.append(Skipped(shown(path), f"cannot be opened: {error.strerror}"))
         found.unseen.append(path)
         return
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(status.st_mode):
         found.skipped.append(Skipped(shown(path), "is no regular file"))
-    elif is_markdown(path) or is_plain(path):
-        found.files.append(path)
-    else:
+    elif not is_markdown(path) and not is_plain(path):
         suffix = shown(path.suffix) or "without a suffix"
         entry = Skipped(shown(path), f"a format that is not learned ({suffix})")
         (found.errors if is_asked_for else found.skipped).append(entry)
+    elif status.st_size > LARGEST:
+        found.errors.append(Skipped(shown(path), f"is larger than {LARGEST >> 20} MiB: split it"))
+        found.unseen.append(path)
+    else:
+        found.files.append(path)
 
 
 def is_markdown(path: Path) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apsw
@@ -9,7 +11,8 @@ import msgspec
 
 from germane.log.content import Row, item_by_id
 from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
-from germane.log.journal import Writer
+from germane.log.fold import plain
+from germane.log.journal import Journal, Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.items import Item, Receipt
 from germane.model.times import to_micros
@@ -17,6 +20,9 @@ from germane.model.values import check_id, check_metadata, check_names, neutral
 
 IN_PLACE = ("metadata", "tags", "creator", "created_at", "embedding", "collection")
 """Fields that `update` takes; the others are content, and changing them makes a new revision."""
+
+BATCH = 10_000
+"""Items of `put_many` that are kept whole or not at all."""
 
 
 class Current(NamedTuple):
@@ -39,6 +45,26 @@ def current(writer: Writer, id: str) -> Current | None:
         (id,),
     ).fetchone()
     return Current(*found) if found else None
+
+
+def check_item(item: object, field: str) -> Item:
+    """Return an item."""
+    if not isinstance(item, Item):
+        raise InvalidArgument(field, f"must be an Item, not {type(item).__name__}")
+    return item
+
+
+def put_many(journal: Journal, iterable: object) -> list[str]:
+    """Put items batch by batch, and return their ids."""
+    if not isinstance(iterable, Iterable):
+        raise InvalidArgument("iterable", f"must give items, and {type(iterable).__name__} gives nothing")
+    ids: list[str] = []
+    given = iter(iterable)
+    while batch := list(islice(given, BATCH)):
+        checked = [check_item(item, f"iterable[{number}]") for number, item in enumerate(batch, len(ids))]
+        with journal.write() as writer:
+            ids += [put(writer, item) for item in checked]
+    return ids
 
 
 def put(writer: Writer, item: Item) -> str:
@@ -87,15 +113,13 @@ def check_changes(changes: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for field, value in changes.items():
         if field not in IN_PLACE:
-            is_content = field in Item.__struct_fields__
+            takes = f"update takes {', '.join(IN_PLACE)}; for the rest revise the item, or put it again"
+            is_known = field in Item.__struct_fields__
             raise InvalidArgument(
-                field,
-                "cannot be changed in place: revise the item, or put it again under its id"
-                if is_content
-                else f"is no field of an item that can be updated: these are {', '.join(IN_PLACE)}",
+                field, f"{'cannot be changed in place' if is_known else 'is no field of an item'}: {takes}"
             )
         if field == "metadata":
-            if not hasattr(value, "items"):
+            if not isinstance(value, Mapping):
                 raise InvalidArgument(field, f"must be a mapping, not {type(value).__name__}")
             removed = {check_id(key, "metadata key"): None for key, each in value.items() if each is None}
             checked[field] = removed | check_metadata({k: v for k, v in value.items() if v is not None})
@@ -123,16 +147,21 @@ def update(writer: Writer, id: str, changes: dict[str, Any]) -> Receipt:
         raise NotFound(f"there is no item {id!r} to update")
     before: dict[str, Any] = {
         "creator": was.creator,
-        "metadata": msgspec.json.decode(was.metadata),
+        "metadata": was.metadata,
         "tags": tuple(msgspec.json.decode(was.tags)),
         "collection": was.collection,
         "created_at": was.created_at,
     }
     after = dict(changes)
     if "metadata" in changes:
-        merged = {**metadata_from_plain(before["metadata"]), **changes["metadata"]}
+        merged = {**metadata_from_plain(msgspec.json.decode(was.metadata)), **changes["metadata"]}
         after["metadata"] = metadata_to_plain({k: v for k, v in merged.items() if v is not None})
-    changed = {field: value for field, value in after.items() if value != before[field]}
+    # Metadata is compared as it is written: to Python 1, 1.0 and True are equal.
+    changed = {
+        field: value
+        for field, value in after.items()
+        if (plain(value) if field == "metadata" else value) != before[field]
+    }
     if not changed:
         return Receipt(id, was.rev, writer.head, changed=False)
     return Receipt(id, was.rev, writer.append(UpdateItem(id=id, **changed)), changed=True)
@@ -171,5 +200,5 @@ def is_same(event: PutItem, was: Current) -> bool:
         and event.kind == was.kind
         and event.created_at == was.created_at
         and list(event.tags) == msgspec.json.decode(was.tags)
-        and event.metadata == msgspec.json.decode(was.metadata)
+        and plain(event.metadata) == was.metadata
     )

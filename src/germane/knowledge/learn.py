@@ -5,27 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import apsw
-import msgspec
-
-from germane.knowledge.align import Known, align
-from germane.knowledge.files import Found, decode, find, is_markdown, parents, shown
-from germane.knowledge.items import as_event, current, keep
+from germane.knowledge.files import Found, decode, find, is_markdown, shown
+from germane.knowledge.renew import renew, retire
+from germane.knowledge.roots import Origin, known_roots, origin_of, register
 from germane.knowledge.sections import VERSION, Source, cut_markdown, cut_plain
-from germane.log.content import only_listed_in, placements
-from germane.log.events import AddRoot, DeleteDocument, PutDocument, PutItem, metadata_to_plain
-from germane.log.journal import Journal, Writer
-from germane.model.documents import Placement
-from germane.model.errors import InvalidArgument
-from germane.model.items import Item, hash_id
+from germane.knowledge.tally import Tally
+from germane.log.journal import Journal
+from germane.model.errors import Interrupted, InvalidArgument
+from germane.model.items import check_type, hash_id
 from germane.model.reports import LearnReport, Skipped
-from germane.model.values import check_id
+from germane.model.values import check_id, check_text
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files in all, and the path at hand."""
@@ -33,40 +27,6 @@ Progress = Callable[[int, int, str], None]
 BATCH_BYTES = 4 << 20
 BATCH_FILES = 128
 """A batch of files is one transaction: interrupted, learning keeps the batches before."""
-
-
-class Origin(NamedTuple):
-    """Where a document comes from.
-
-    Parameters
-    ----------
-    docid : str
-    title : str
-        For a source that has none of its own.
-    root, source : str or None
-        The root's name, and the path below it.
-    key : tuple of str
-        What the ids of its sections are made from.
-    """
-
-    docid: str
-    title: str
-    root: str | None
-    source: str | None
-    key: tuple[str, ...]
-
-
-@dataclass
-class Tally:
-    """Counts of sections, for the report."""
-
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    documents: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    errors: list[Skipped] = field(default_factory=list)
 
 
 def learn(
@@ -86,27 +46,53 @@ def learn(
     tags, collection
         Of every section.
     progress : callable, optional
+
+    Raises
+    ------
+    Interrupted
+        For KeyboardInterrupt; it reports the batches that were committed.
     """
     began = time.perf_counter()
+    kept = Tally()
+    try:
+        for tally in _learn(journal, paths, tags, collection, progress):
+            kept = replace(tally, skipped=[*tally.skipped], errors=[*tally.errors])
+    except KeyboardInterrupt:
+        raise Interrupted(kept.report(began)) from None
+    return kept.report(began)
+
+
+def _learn(
+    journal: Journal,
+    paths: Sequence[Path],
+    tags: tuple[str, ...],
+    collection: str,
+    progress: Progress | None,
+) -> Iterator[Tally]:
+    """Learn batch by batch, and yield the tally whenever all of it is committed; at last when all is done."""
     tally = Tally()
     found = Found()
     for path in paths:
         below = find(path, None if journal.folder is None else journal.folder.absolute())
         found.files += below.files
         found.unseen += below.unseen
-        tally.skipped += below.skipped
-        tally.errors += below.errors
+        found.again += below.again
+        found.skipped += below.skipped
+        found.errors += below.errors
+    tally.skipped += dict.fromkeys(found.skipped)
+    tally.errors += dict.fromkeys(found.errors)
     files = list(dict.fromkeys(found.files))
-    roots = _register(journal, paths)
+    roots = register(journal, paths)
     seen: set[str] = set()
     batch: list[tuple[Origin, Source, str]] = []
     size = 0
     labels = f"{VERSION}\0{collection}\0" + "\0".join(tags)
     known = _digests(journal)
+    foreign = {docid for docid, state in known.items() if state.root is None}
     for done, path in enumerate(files):
         if progress is not None:
             progress(done, len(files), shown(path))
-        origin = _origin(path, roots, known)
+        origin = origin_of(path, roots, foreign)
         seen.add(origin.docid)
         try:
             data = path.read_bytes()
@@ -129,26 +115,49 @@ def learn(
         if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
             _write(journal, batch, tags, collection, tally)
             batch, size = [], 0
+            yield tally
     _write(journal, batch, tags, collection, tally)
-    _retire_gone(journal, paths, roots, seen, found.unseen, tally)
+    _retire_gone(journal, paths, seen, found, tally)
     if progress is not None:
         progress(len(files), len(files), "")
-    return _report(tally, began)
+    yield tally
+
+
+def check_given(text: str, title: str | None, type: str, docid: str | None) -> tuple[str, Source]:
+    """Return the docid of a document that is given as text, and its sections.
+
+    Raises
+    ------
+    InvalidArgument
+        One of the arguments cannot be used.
+    """
+    check_text(text, "text")
+    if title is not None:
+        check_text(title, "title")
+    if docid is not None:
+        check_id(docid, "docid")
+    mime = check_type(type)
+    if mime not in ("text/markdown", "text/plain"):
+        raise InvalidArgument("type", f"{type!r} is not learned: text/markdown and text/plain are")
+    source = cut_markdown(text, title=title) if mime == "text/markdown" else cut_plain(text, title)
+    return docid or hash_id("document", title or "", text), source
 
 
 def learn_text(
-    journal: Journal, source: Source, docid: str, title: str | None, tags: tuple[str, ...], collection: str
+    journal: Journal, given: tuple[str, Source], tags: tuple[str, ...], collection: str
 ) -> LearnReport:
-    """Learn one document given as text."""
+    """Learn one document given as text, as `check_given` returns it."""
     began = time.perf_counter()
+    docid, source = given
     tally = Tally()
-    origin = Origin(docid, title or source.title or "untitled", None, None, ("text", docid))
-    source = replace(source, title=None)  # what the caller calls it goes first
+    origin = Origin(docid, "untitled", None, None, ("text", docid))
+    if not source.sections:
+        tally.skipped.append(Skipped(docid, "holds no text"))
     with journal.write() as writer:
-        _put(writer, origin, source, None, tags, collection, tally)
+        renew(writer, origin, source, None, tags, collection, tally)
     if source.problem:
         tally.errors.append(Skipped(docid, source.problem))
-    return _report(tally, began)
+    return tally.report(began)
 
 
 class _Known(NamedTuple):
@@ -167,49 +176,6 @@ def _digests(journal: Journal) -> dict[str, _Known]:
                 " ON i.ordinal = s.ordinal WHERE s.docid = d.docid AND i.live = 1) FROM document d"
             )
         }
-
-
-def _register(journal: Journal, paths: Iterable[Path]) -> dict[Path, str]:
-    """Return the roots by location, with one for each path: a file belongs to the deepest that holds it."""
-    with journal.read() as connection:
-        roots = _roots(connection)
-    wanted = [path if path.is_dir() else path.parent for path in paths]
-    if all(any(parent in roots for parent in parents(folder)) for folder in wanted):
-        return roots
-    with journal.write() as writer:
-        roots = _roots(writer.connection)
-        for folder in wanted:
-            if any(parent in roots for parent in parents(folder)):
-                continue
-            base = shown(folder.name)[:150] or "root"
-            names = set(roots.values())
-            name = next(
-                n for n in (base, *(f"{base}-{k}" for k in range(2, len(names) + 3))) if n not in names
-            )
-            writer.append(AddRoot(name=name, location=shown(folder)))
-            roots[folder] = name
-    return roots
-
-
-def _roots(connection: apsw.Connection) -> dict[Path, str]:
-    return {Path(location): name for name, location in connection.execute("SELECT name, location FROM root")}
-
-
-def _origin(path: Path, roots: dict[Path, str], known: dict[str, _Known]) -> Origin:
-    home = next(parent for parent in path.parents if parent in roots)
-    root = roots[home]
-    relative = path.relative_to(home).as_posix()
-    source = shown(relative)
-    docid = f"{root}/{source}"
-    try:
-        check_id(docid, "docid")
-        is_foreign = docid in known and known[docid].root is None
-        is_plain = source == relative and not is_foreign
-    except InvalidArgument:
-        is_plain = False
-    if not is_plain:
-        docid = hash_id("document", root, relative)
-    return Origin(docid, shown(path.stem), root, source, (root, relative))
 
 
 def _cut(path: Path, data: bytes, tally: Tally) -> Source | None:
@@ -240,158 +206,32 @@ def _write(
     if batch:
         with journal.write() as writer:
             for origin, source, digest in batch:
-                _put(writer, origin, source, digest, tags, collection, tally)
+                renew(writer, origin, source, digest, tags, collection, tally)
 
 
-def _put(
-    writer: Writer,
-    origin: Origin,
-    source: Source,
-    digest: str | None,
-    tags: tuple[str, ...],
-    collection: str,
-    tally: Tally,
-) -> None:
-    """Append the event that brings one document up to date."""
-    labels = tuple(dict.fromkeys((*tags, *source.tags)))
-    metadata = metadata_to_plain(source.metadata)
-    items = [
-        Item(
-            title=cut.title, body=cut.body, type=source.type, description=cut.description,
-            metadata=source.metadata, tags=labels, collection=collection, kind="section", lang=source.lang,
-        )
-        for cut in source.sections
-    ]  # fmt: skip
-    before = _before(writer, origin.docid)
-    old = [place for place, live in placements(writer.connection, origin.docid) if live]
-    states = [current(writer, place.id) for place in old]
-    continued = align(
-        [Known(p.heading_path, s.rev if s else "", p.level) for p, s in zip(old, states, strict=True)],
-        [
-            Known(cut.heading_path, item.rev, cut.level)
-            for cut, item in zip(source.sections, items, strict=True)
-        ],
-    )
-    taken = {old[number].id for number in continued if number is not None}
-    same_labels = before is not None and before[1:] == (metadata, labels, collection)
-    counts: Counter[tuple[str, ...]] = Counter()
-    ids: list[str] = []
-    events: list[PutItem] = []
-    for cut, item, number in zip(source.sections, items, continued, strict=True):
-        occurrence = counts[cut.heading_path]
-        counts[cut.heading_path] += 1
-        if number is None:
-            id = _new_id(writer, origin, cut.heading_path, occurrence, taken)
-            taken.add(id)
-            tally.added += 1
-        else:
-            id = old[number].id
-        ids.append(id)
-        was = current(writer, id)
-        if number is not None and same_labels and was is not None and was.rev == item.rev:
-            tally.unchanged += 1
-            continue
-        if number is not None:
-            tally.changed += 1
-        event = as_event(writer, item, id, was)
-        keep(writer, item)
-        events.append(msgspec.structs.replace(event, creator=was.creator if was else None))
-    places = tuple(
-        Placement(id, cut.level, None if cut.parent is None else ids[cut.parent], cut.heading_path, cut.lines)
-        for id, cut in zip(ids, source.sections, strict=True)
-    )
-    retired = only_listed_in(writer.connection, origin.docid, [p.id for p in old if p.id not in taken])
-    title = source.title or origin.title
-    tally.removed += len(retired)
-    tally.documents += 1
-    if (
-        before is not None
-        and before[0] == title
-        and same_labels
-        and digest is None
-        and list(places) == old
-        and not events
-    ):
-        return  # a text that was learned before, word for word
-    writer.append(
-        PutDocument(
-            docid=origin.docid,
-            title=title,
-            metadata=metadata,
-            tags=labels,
-            collection=collection,
-            root=origin.root,
-            source=origin.source,
-            digest=digest,
-            sections=places,
-            items=tuple(events),
-            retired=retired,
-        )
-    )
-
-
-def _before(writer: Writer, docid: str) -> tuple[str, dict[str, object], tuple[str, ...], str] | None:
-    found = writer.connection.execute(
-        "SELECT title, metadata, tags, collection FROM document WHERE docid = ? AND live = 1", (docid,)
-    ).fetchone()
-    if found is None:
-        return None
-    title, metadata, tags, collection = found
-    return title, msgspec.json.decode(metadata), tuple(msgspec.json.decode(tags)), collection
-
-
-def _new_id(
-    writer: Writer, origin: Origin, heading_path: tuple[str, ...], occurrence: int, taken: set[str]
-) -> str:
-    """Return hash(root, path, heading path, n-th occurrence), n raised past ids that live on elsewhere."""
-    while True:
-        id = hash_id(*origin.key, len(heading_path), *heading_path, occurrence)
-        was = current(writer, id)
-        if id not in taken and (was is None or not was.live):
-            return id
-        occurrence += 1
-
-
-def _retire_gone(
-    journal: Journal,
-    paths: Sequence[Path],
-    roots: dict[Path, str],
-    seen: set[str],
-    unseen: Sequence[Path],
-    tally: Tally,
-) -> None:
-    folders = [path for path in paths if path.is_dir()]
-    kept = [os.fsencode(path) for path in unseen]
-    locations = {name: home for home, name in roots.items()}
+def _retire_gone(journal: Journal, paths: Sequence[Path], seen: set[str], found: Found, tally: Tally) -> None:
+    """Retire the documents below the folders whose files are gone."""
+    folders = [shown(path) for path in paths if path.is_dir()]
     with journal.read() as connection:
+        homes = {name: shown(home) for home, name in known_roots(connection).items()}
         learned: list[Any] = connection.execute(
             "SELECT docid, root, source FROM document WHERE live = 1 AND root IS NOT NULL"
         ).fetchall()
+    unseen, again = ([shown(path) for path in group] for group in (found.unseen, found.again))
     gone = []
     for docid, root, source in learned:
-        path = locations[root] / source
-        within = any(folder in path.parents for folder in folders)
-        hidden = any(os.fsencode(path) == at or os.fsencode(path).startswith(at + b"/") for at in kept)
-        if docid not in seen and within and not hidden:
+        path = f"{homes[root].rstrip('/')}/{source}"
+        if docid in seen or not _is_below(path, folders) or _is_below(path, unseen):
+            continue
+        # A file that is there was hidden from the walk, or came after it.
+        if _is_below(path, again) or not os.path.isfile(path):  # noqa: PTH113 - no error, whatever lies there
             gone.append(docid)
     if not gone:
         return
     with journal.write() as writer:
         for docid in gone:
-            listed = dict.fromkeys(place.id for place, live in placements(writer.connection, docid) if live)
-            retired = only_listed_in(writer.connection, docid, listed)
-            writer.append(DeleteDocument(docid=docid, retired=retired))
-            tally.removed += len(retired)
+            retire(writer, docid, tally)
 
 
-def _report(tally: Tally, began: float) -> LearnReport:
-    return LearnReport(
-        added=tally.added,
-        changed=tally.changed,
-        unchanged=tally.unchanged,
-        removed=tally.removed,
-        documents=tally.documents,
-        skipped=tuple(tally.skipped),
-        errors=tuple(tally.errors),
-        took_ms=(time.perf_counter() - began) * 1000,
-    )
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, time
 
 import pyromark
 
 from germane.knowledge.frontmatter import read_front_matter
+from germane.knowledge.mdx import drop_esm, hide_tags
 from germane.model.errors import InvalidArgument
 from germane.model.items import check_lang
-from germane.model.values import Value, check_names
-from germane.text.markdown import OPTIONS
+from germane.model.values import Value, check_id
+from germane.text.markdown import OPTIONS, without_tags
 
 VERSION = "1"
 """Rises when the same source would be cut otherwise, so that files are learned anew."""
 
-_ESM = re.compile(r"(?:import|export)\b(?=[\s{*\"'])")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 
 
@@ -77,15 +79,20 @@ class Source:
     problem: str | None = None
 
 
-def cut_plain(text: str) -> Source:
-    """Cut plain text: one section, without a title."""
+def cut_plain(text: str, title: str | None = None) -> Source:
+    """Cut plain text: one section, with a title only if one is given."""
     last = text.count("\n") + (not text.endswith("\n"))
-    sections = (Cut(None, text, 0, None, (), (1, max(last, 1))),) if text.strip() else ()
-    return Source(None, "text/plain", {}, (), None, sections)
+    path = (title,) if title else ()
+    sections: tuple[Cut, ...] = ()
+    if path or text.strip():
+        sections = (Cut(title or None, text, len(path), None, path, (1, max(last, 1))),)
+    return Source(title or None, "text/plain", {}, (), None, sections)
 
 
-def cut_markdown(text: str, is_mdx: bool = False) -> Source:
+def cut_markdown(text: str, is_mdx: bool = False, title: str | None = None) -> Source:
     r"""Cut Markdown at the headings that stand in no list and no quote.
+
+    A text that has a title, but no heading of the first level, begins with a section of that title.
 
     Parameters
     ----------
@@ -93,6 +100,8 @@ def cut_markdown(text: str, is_mdx: bool = False) -> Source:
         The source.
     is_mdx : bool
         Whether to drop import and export lines.
+    title : str, optional
+        Goes before the one that the text gives itself.
 
     Examples
     --------
@@ -102,17 +111,19 @@ def cut_markdown(text: str, is_mdx: bool = False) -> Source:
     1 ('One',) '' (3, 3)
     2 ('One', 'Two') 'text' (5, 6)
     """
+    text = text.removeprefix("\ufeff")
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # lines of an old Macintosh, which the parser does not see
     front = read_front_matter(text)
     metadata = front.metadata
-    named = metadata.get("title")
-    title = named if isinstance(named, str) and named.strip() else None
-    described = metadata.get("description")
-    description = described if isinstance(described, str) and described.strip() else None
+    title = title or _said(metadata.get("title"))
+    description = _said(metadata.get("description"))
     first_line = text.count("\n", 0, front.length) + 1
     rest = text[front.length :]
     if is_mdx:
         rest = drop_esm(rest)
-    sections = _at_headings(rest, first_line, title, description)
+    headings = _headings(hide_tags(rest) if is_mdx else rest)
+    sections = _at_headings(rest, headings, first_line, title, description)
     if title is None:
         title = next((cut.title for cut in sections if cut.level == 1 and cut.title), None)
     return Source(
@@ -120,33 +131,16 @@ def cut_markdown(text: str, is_mdx: bool = False) -> Source:
     )
 
 
-def drop_esm(text: str) -> str:
-    """Blank the import and export lines of MDX, each up to the next blank line; code blocks keep theirs."""
-    lines = text.splitlines(keepends=True)
-    fence, dropping, after_blank = "", False, True
-    for number, line in enumerate(lines):
-        is_blank = not line.strip()
-        opening = _FENCE.match(line)
-        if fence:
-            if opening and opening[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif dropping:
-            dropping = not is_blank
-        elif after_blank and _ESM.match(line):
-            dropping = True
-        elif opening:
-            fence = opening[1]
-        if dropping:
-            lines[number] = line[len(line.rstrip("\r\n")) :]
-        after_blank = is_blank or dropping
-    return "".join(lines)
+Heading = tuple[int, str, int, int]
+"""Level, text, and byte range of a heading."""
 
 
-def _at_headings(text: str, first_line: int, title: str | None, description: str | None) -> list[Cut]:
+def _at_headings(
+    text: str, headings: Sequence[Heading], first_line: int, title: str | None, description: str | None
+) -> list[Cut]:
     data = text.encode()
-    headings = _headings(text)
     starts = [start for _, _, start, _ in headings]
-    bodies_end = [*starts[1:], len(data)]
+    bodies_end = [*starts, len(data)][1:]
     preamble = _trim(data[: starts[0] if starts else len(data)].decode())
     sections: list[Cut] = []
     stack: list[tuple[int, int]] = []
@@ -182,9 +176,9 @@ def _at_headings(text: str, first_line: int, title: str | None, description: str
     return sections
 
 
-def _headings(text: str) -> list[tuple[int, str, int, int]]:
-    """Return level, text, and byte range of the headings that stand in no other block."""
-    found: list[tuple[int, str, int, int]] = []
+def _headings(text: str) -> list[Heading]:
+    """Return the headings that stand in no other block."""
+    found: list[Heading] = []
     depth = 0
     words: list[str] | None = None
     for event, span in pyromark.events_with_range(text, options=OPTIONS):
@@ -205,6 +199,8 @@ def _headings(text: str) -> list[tuple[int, str, int, int]]:
                 words = None
         elif words is not None and name in ("Text", "Code"):
             words.append(str(value))
+        elif words is not None and name == "InlineHtml":
+            words.append(without_tags(str(value)))
     return found
 
 
@@ -212,15 +208,26 @@ def _trim(body: str) -> str:
     return _BLANK_LINES.sub("", body).rstrip()
 
 
+def _said(value: Value | None) -> str | None:
+    """Return what front matter says, as text: parsers take some titles for numbers or dates."""
+    if isinstance(value, datetime):
+        return str(value.date() if value.time() == time() else value)
+    if value is None or isinstance(value, (bool, tuple)):
+        return None
+    return str(value).strip() or None
+
+
 def _tags(metadata: dict[str, Value]) -> tuple[str, ...]:
     value = metadata.get("tags", ())
-    values = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(values, (list, tuple)):
-        return ()
-    try:
-        return check_names([str(each).lstrip("#") for each in values if str(each).lstrip("#")], "tags")
-    except InvalidArgument:
-        return ()
+    if isinstance(value, str):
+        value = tuple(value.split(",") if "," in value else value.split())
+    names: dict[str, None] = {}
+    for each in value if isinstance(value, tuple) else (value,):
+        name = str(each).strip().lstrip("#")
+        if name:
+            with suppress(InvalidArgument):
+                names[check_id(name, "tags")] = None
+    return tuple(names)
 
 
 def _lang(metadata: dict[str, Value]) -> str | None:

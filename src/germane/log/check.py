@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import apsw
 
+from germane.log.chain import chained
 from germane.log.events import PutDocument, PutItem, decode
+from germane.log.failures import translated
 from germane.log.fold import refold
 from germane.log.tables import FOLDED_NAMES
 from germane.model.errors import Corruption
@@ -19,18 +21,23 @@ _MOST = 20
 
 def check_journal(connection: apsw.Connection) -> Iterator[Finding]:
     """Yield what is wrong with a journal, inside a read transaction."""
-    yield from _limited(_pages(connection))
-    yield from _limited(_log(connection))
-    yield from _limited(_content(connection))
-    yield from _limited(_tables(connection))
+    for part, look in (("journal", _pages), ("log", _log), ("content", _content), ("tables", _tables)):
+        yield from guarded(part, look, connection)
 
 
-def _limited(findings: Iterator[Finding]) -> Iterator[Finding]:
-    for count, finding in enumerate(findings):
-        if count == _MOST:
-            yield Finding(finding.part, "and more of this kind")
-            return
-        yield finding
+def guarded(
+    part: str, look: Callable[[apsw.Connection], Iterator[Finding]], connection: apsw.Connection
+) -> Iterator[Finding]:
+    """Yield the first findings of a look at one part, also when it comes upon what cannot be read."""
+    try:
+        with translated(None):
+            for count, finding in enumerate(look(connection)):
+                if count == _MOST:
+                    yield Finding(finding.part, "and more of this kind")
+                    return
+                yield finding
+    except Corruption as error:
+        yield Finding(part, f"cannot be read: {error.__context__ or error}")
 
 
 def _pages(connection: apsw.Connection) -> Iterator[Finding]:
@@ -40,16 +47,19 @@ def _pages(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _log(connection: apsw.Connection) -> Iterator[Finding]:
-    expected, last = 1, None
+    expected, last, before = 1, None, 0
     revs = "SELECT 1 FROM content WHERE rev = ?"
-    for seq, recorded_at, kind, data in connection.execute(
-        "SELECT seq, recorded_at, type, data FROM log ORDER BY seq"
+    for seq, at, recorded_at, kind, data, checksum in connection.execute(
+        "SELECT seq, at, recorded_at, type, data, checksum FROM log ORDER BY seq"
     ):
-        if seq != expected:
+        is_next = seq == expected
+        if not is_next:
             yield Finding("log", f"events {expected} to {seq - 1} are missing")
+        if is_next and chained(before, seq, at, recorded_at, kind, data) != checksum:
+            yield Finding("log", f"event {seq} is not what was written")
         if last is not None and recorded_at < last:
             yield Finding("log", f"event {seq} was recorded before the one ahead of it")
-        expected, last = seq + 1, recorded_at
+        expected, last, before = seq + 1, recorded_at, checksum
         try:
             event = decode(seq, kind, data)
         except Corruption as error:
@@ -82,7 +92,7 @@ def _tables(connection: apsw.Connection) -> Iterator[Finding]:
         try:
             refold(connection, rebuilt)
         except Corruption:
-            return  # said already: an event does not decode
+            return  # said already: the log is damaged, and says nothing of the tables
         for name in FOLDED_NAMES:
             query = f"SELECT * FROM {name} ORDER BY 1, 2"
             ours = connection.execute(query)

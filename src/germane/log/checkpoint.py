@@ -1,7 +1,8 @@
 """Checkpoints of views: plain NumPy files with checksums, written whole and put in place at once.
 
-A checkpoint is a folder ``<view>-<position>`` beside the journal that holds one ``.npy`` file an array
-and a manifest. It belongs to one store, epoch and position; anything else about it is the view's business.
+A checkpoint is a folder ``<view>-<epoch>-<position>`` beside the journal that holds one ``.npy`` file an
+array, and a manifest. One that is not what was written, or is of another store or another history of this
+one, is set aside: it is renamed to ``*.damaged`` and goes when the next is written.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,6 +23,8 @@ import numpy as np
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 MANIFEST = "manifest.json"
+STALE_SECONDS = 3_600
+"""Age at which a folder that was begun counts as left behind by a process that died."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +36,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         The store's id.
     epoch, seq : int
         How often its tables had been folded anew, and the last event applied.
-    recorded_at : int
-        When that event was recorded: tells two histories of one store apart.
+    history : int
+        The log's chain at that event: tells two histories of one store apart.
     format : str
         The view's own version of its arrays and of how they are derived.
     checksums : dict
@@ -43,17 +47,31 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     store: str
     epoch: int
     seq: int
-    recorded_at: int
+    history: int
     format: str
     checksums: dict[str, int] = {}
 
 
-class Damaged(Exception):
-    """A checkpoint's files are not what was written; it has been set aside."""
+class Loaded(NamedTuple):
+    """What loading came upon.
+
+    Parameters
+    ----------
+    manifest : Manifest or None
+        Of the newest checkpoint that can be used; None without any.
+    arrays : dict
+        Its arrays, mapped from their files.
+    damage : tuple of str
+        What was wrong with those that were set aside.
+    """
+
+    manifest: Manifest | None
+    arrays: Arrays
+    damage: tuple[str, ...]
 
 
 def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Path:
-    """Write a checkpoint and drop those that it replaces.
+    """Write a checkpoint, unless it is there, and drop those that it replaces.
 
     Raises
     ------
@@ -61,9 +79,12 @@ def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.n
         It could not be written; nothing changed.
     """
     folder.mkdir(exist_ok=True)
-    target = folder / f"{view}-{manifest.epoch}-{manifest.seq}"
+    _sweep(folder, view)
+    target = folder / _name(view, manifest)
     if target.exists():
-        shutil.rmtree(target)
+        if _is_sound(target, manifest):
+            return target
+        _remove(target)
     staging = Path(tempfile.mkdtemp(prefix=f"{view}.", suffix=".tmp", dir=folder))
     try:
         checksums = {}
@@ -75,66 +96,85 @@ def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.n
                 os.fsync(file.fileno())
             checksums[name] = _checksum(path)
         data = msgspec.json.encode(msgspec.structs.replace(manifest, checksums=checksums))
-        (staging / MANIFEST).write_bytes(data)
+        with (staging / MANIFEST).open("wb") as file:
+            file.write(b"%s\n%d\n" % (data, zlib.crc32(data)))
+            file.flush()
+            os.fsync(file.fileno())
         with suppress(OSError):  # another process has just put the same one in place
             staging.rename(target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    for other in folder.glob(f"{view}-*"):
-        if other != target and _position(other) < (manifest.epoch, manifest.seq):
-            shutil.rmtree(other, ignore_errors=True)
+    if target.exists():
+        for other in folder.glob(f"{view}-*"):
+            if _position(other) < (manifest.epoch, manifest.seq):
+                _remove(other)
     return target
 
 
-def load(folder: Path, view: str, wanted: Manifest) -> tuple[Manifest, Arrays] | None:
+def load(folder: Path, view: str, wanted: Manifest, history: Callable[[int], int]) -> Loaded:
     """Load the newest checkpoint of a view that belongs to the wanted store, epoch and format.
 
-    Returns
-    -------
-    tuple or None
-        Its manifest and its arrays, mapped from their files; None when there is none.
-
-    Raises
-    ------
-    Damaged
-        One was there and its files are damaged; it has been renamed to ``*.damaged``.
+    Parameters
+    ----------
+    folder : Path
+    view : str
+    wanted : Manifest
+        What it must be of; the greatest position that will do.
+    history : callable
+        Returns the log's chain at a position.
     """
+    damage: list[str] = []
     for path in sorted(folder.glob(f"{view}-*"), key=_position, reverse=True):
         if path.suffix:
             continue
         try:
-            manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
-            if (manifest.store, manifest.epoch, manifest.format) != (
-                wanted.store,
-                wanted.epoch,
-                wanted.format,
-            ):
-                continue
+            manifest = _manifest(path)
+            if manifest.store != wanted.store:
+                raise ValueError("it belongs to another store")
+            if (manifest.epoch, manifest.format) != (wanted.epoch, wanted.format):
+                continue  # it was of use before the last rebuild, or to another version of this package
             if manifest.seq > wanted.seq:
-                continue
-            arrays = {
-                name: _read(path / f"{name}.npy", checksum) for name, checksum in manifest.checksums.items()
-            }
-        except FileNotFoundError:
-            if not path.exists():
-                continue  # another process has just replaced it
-            raise _set_aside(path, "a file is missing") from None
+                continue  # another process has gone on
+            if manifest.history != history(manifest.seq):
+                raise ValueError("it belongs to another history of this store")
+            return Loaded(manifest, _arrays(path, manifest), tuple(damage))
+        except FileNotFoundError as error:
+            if path.exists():  # otherwise another process has just replaced it
+                damage.append(_set_aside(path, f"{Path(error.filename).name} is missing"))
         except (OSError, ValueError, EOFError, msgspec.MsgspecError) as error:
-            raise _set_aside(path, str(error)) from None
-        return manifest, arrays
-    return None
+            damage.append(_set_aside(path, str(error)))
+    return Loaded(None, {}, tuple(damage))
 
 
-def newest(folder: Path, view: str, epoch: int) -> int:
-    """Return the position of the newest checkpoint of an epoch, 0 without any."""
+def set_aside(folder: Path, view: str, manifest: Manifest, why: str) -> str:
+    """Set a checkpoint aside that a view cannot use, and return what to tell of it."""
+    return _set_aside(folder / _name(view, manifest), why)
+
+
+def newest(folder: Path, view: str, epoch: int, seq: int) -> int:
+    """Return the position of the newest checkpoint of an epoch up to a position, 0 without any."""
     positions = (_position(path) for path in folder.glob(f"{view}-*")) if folder.is_dir() else ()
-    return max((seq for at, seq in positions if at == epoch), default=0)
+    return max((at for of, at in positions if of == epoch and at <= seq), default=0)
 
 
 def clear(folder: Path, view: str) -> None:
-    """Drop every checkpoint of a view."""
+    """Drop every checkpoint of a view, and what is left of others."""
     for path in folder.glob(f"{view}[-.]*"):
-        shutil.rmtree(path, ignore_errors=True)
+        _remove(path)
+
+
+def _manifest(path: Path) -> Manifest:
+    data, _, checksum = (path / MANIFEST).read_bytes().partition(b"\n")
+    if checksum != b"%d\n" % zlib.crc32(data):
+        raise ValueError(f"{MANIFEST} does not match its checksum")
+    manifest = msgspec.json.decode(data, type=Manifest)
+    if (manifest.epoch, manifest.seq) != _position(path):
+        raise ValueError("it is of another position than its name says")
+    return manifest
+
+
+def _arrays(path: Path, manifest: Manifest) -> Arrays:
+    return {name: _read(path / f"{name}.npy", checksum) for name, checksum in manifest.checksums.items()}
 
 
 def _read(path: Path, checksum: int) -> np.ndarray[Any, Any]:
@@ -146,12 +186,25 @@ def _read(path: Path, checksum: int) -> np.ndarray[Any, Any]:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
+def _is_sound(path: Path, wanted: Manifest) -> bool:
+    try:
+        manifest = _manifest(path)
+        _arrays(path, manifest)
+    except (OSError, ValueError, EOFError, msgspec.MsgspecError):
+        return False
+    return msgspec.structs.replace(manifest, checksums={}) == wanted
+
+
 def _checksum(path: Path) -> int:
     value = 0
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             value = zlib.crc32(block, value)
     return value
+
+
+def _name(view: str, manifest: Manifest) -> str:
+    return f"{view}-{manifest.epoch}-{manifest.seq}"
 
 
 def _position(path: Path) -> tuple[int, int]:
@@ -162,9 +215,25 @@ def _position(path: Path) -> tuple[int, int]:
         return -1, -1
 
 
-def _set_aside(path: Path, why: str) -> Damaged:
+def _set_aside(path: Path, why: str) -> str:
     aside = path.with_name(path.name + ".damaged")
     shutil.rmtree(aside, ignore_errors=True)
     with suppress(OSError):
         path.rename(aside)
-    return Damaged(f"{path.name}: {why}")
+    return f"{path.name}: {why}"
+
+
+def _remove(path: Path) -> None:
+    """Take a folder away at once, so that nobody comes upon half of it, then its files."""
+    doomed = path.with_name(f"{path.name}.{os.urandom(4).hex()}.tmp")
+    with suppress(OSError):
+        path.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _sweep(folder: Path, view: str) -> None:
+    now = time.time()
+    for path in folder.glob(f"{view}*.tmp"):
+        with suppress(OSError):
+            if now - path.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)

@@ -75,8 +75,14 @@ def item_by_ordinal(connection: apsw.Connection, ordinal: int) -> Row:
 
 def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:
     """Yield every item whose state changed after a position, by ordinal."""
-    order = "i.ordinal" if seq == 0 else "+i.ordinal"
-    for found in connection.execute(f"{_ROW} WHERE i.seq > ? ORDER BY {order}", (seq,)):
+    if seq == 0:
+        rows: Iterator[Any] = connection.execute(f"{_ROW} ORDER BY i.ordinal")
+    else:
+        # Ordinals first: sorted together with their bodies, the rows would fill the memory.
+        changed = connection.execute("SELECT ordinal FROM item WHERE seq > ? ORDER BY ordinal", (seq,))
+        one = f"{_ROW} WHERE i.ordinal = ?"
+        rows = (connection.execute(one, key).fetchone() for key in changed.fetchall())
+    for found in rows:
         row = _row(found)
         if row is not None:
             yield row
@@ -166,16 +172,20 @@ def schema(connection: apsw.Connection) -> Schema:
     return Schema.from_declaration(msgspec.json.decode(found[0])) if found else Schema()
 
 
+_NO_CONTENT = ("", None, None, None, "")
+"""What is left of a deleted item whose content is missing, so that deleting it helps."""
+
+
 def _row(found: Any) -> Row | None:
     if found is None:
         return None
-    if found[11] is None:
+    if found[11] is None and found[9]:
         raise Corruption(
             f"the content of item {found[1]!r} (rev {found[2]}) is missing from the journal: "
             "restore a backup, or delete the item or put it again"
         )
     ordinal, id, rev, creator, metadata, tags, collection, kind, created_at, live, seq, *parts = found
-    type, lang, title, description, body = parts
+    type, lang, title, description, body = parts if parts[0] is not None else _NO_CONTENT
     return Row(
         ordinal, id, rev, creator, metadata, tags, collection, kind, created_at, bool(live), seq,
         type, lang, title, description, body,

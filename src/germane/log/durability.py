@@ -19,78 +19,119 @@ class WalSync:
     ----------
     path : Path
         The write-ahead log.
+    in_background : bool
+        Whether a thread syncs within 10 ms whatever was asked for; otherwise callers `wait`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, in_background: bool) -> None:
         self._path = path
+        self._in_background = in_background
         self._file: int | None = None
         self._turn = threading.Condition()
         self._asked = 0
         self._done = 0
+        self._failed = 0
+        self._failure: OSError | None = None
+        self._untold: OSError | None = None
         self._syncing = False
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def soon(self) -> None:
-        """Have everything committed so far on disk within 10 ms."""
+    def ask(self) -> None:
+        """Ask that everything committed so far gets onto the disk.
+
+        Raises
+        ------
+        OSError
+            The background thread failed to sync an earlier write, whose caller was not there to be told.
+        """
         with self._turn:
             self._asked += 1
+            if not self._in_background:
+                return
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="germane-sync", daemon=True)
                 self._thread.start()
             self._turn.notify_all()
+            self._tell()
 
-    def now(self) -> None:
-        """Return when everything committed so far is on disk."""
-        with self._turn:
-            self._asked += 1
-        self._wait()
+    def wait(self) -> None:
+        """Return when everything asked for so far is on disk.
 
-    def close(self) -> None:
-        """Sync what is outstanding and stop."""
-        self._wait()
-        with self._turn:
-            self._closed = True
-            self._turn.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-
-    def _wait(self) -> None:
+        Raises
+        ------
+        OSError
+            It is not. The operating system reports that once, so it is told to all who wait.
+        """
         with self._turn:
             target = self._asked
             while self._done < target:
+                if self._failure is not None and self._failed >= target:
+                    raise OSError(*self._failure.args)
                 if self._syncing:
                     self._turn.wait()
-                    continue
-                self._syncing = True
-                covers = self._asked
-                self._turn.release()
-                try:
-                    self._sync()
-                finally:
-                    self._turn.acquire()
-                    self._syncing = False
-                    self._turn.notify_all()
-                self._done = max(self._done, covers)
+                else:
+                    self._sync_all()
 
-    def _sync(self) -> None:
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR)
-        getattr(os, "fdatasync", os.fsync)(self._file)
+    def close(self) -> None:
+        """Sync what is outstanding and stop.
+
+        Raises
+        ------
+        OSError
+            Something is not on disk.
+        """
+        try:
+            with self._turn:
+                self._failure = None
+            self.wait()
+            with self._turn:
+                self._tell()
+        finally:
+            with self._turn:
+                self._closed = True
+                self._turn.notify_all()
+            if self._thread is not None:
+                self._thread.join()
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    def _sync_all(self) -> None:
+        """Sync as the one that does it for all, without holding the others up who only ask."""
+        self._syncing = True
+        covers = self._asked
+        failure: OSError | None = None
+        self._turn.release()
+        try:
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR)
+            getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            failure = error
+        finally:
+            self._turn.acquire()
+            self._syncing = False
+            self._turn.notify_all()
+        if failure is not None:
+            self._failed, self._failure = covers, failure
+            raise failure
+        self._done = covers
+
+    def _tell(self) -> None:
+        failure, self._untold = self._untold, None
+        if failure is not None:
+            raise OSError(*failure.args)
 
     def _run(self) -> None:
         while True:
             with self._turn:
-                self._turn.wait_for(lambda: self._closed or self._asked > self._done)
+                self._turn.wait_for(lambda: self._closed or self._asked > max(self._done, self._failed))
                 if self._closed:
                     return
                 self._turn.wait_for(lambda: self._closed, timeout=INTERVAL)
             try:
-                self._wait()
-            except OSError:
-                # The next call of now() or close() meets the same failure and reports it to a caller.
+                self.wait()
+            except OSError as error:
                 with self._turn:
-                    self._turn.wait_for(lambda: self._closed, timeout=1.0)
+                    self._untold = error

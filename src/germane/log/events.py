@@ -116,9 +116,11 @@ def decode(seq: int, type: str, data: str) -> Event:
     try:
         return _DECODERS[type].decode(data)
     except KeyError:
-        raise Corruption(f"event {seq} of the log has the unknown type {type!r}") from None
+        raise Corruption(f"event {seq} of the log has the unknown type {type!r}: restore a backup") from None
     except (msgspec.DecodeError, UnicodeError) as error:
-        raise Corruption(f"event {seq} of the log ({type}) does not decode: {error}") from None
+        raise Corruption(
+            f"event {seq} of the log ({type}) does not decode ({error}): restore a backup"
+        ) from None
 
 
 def metadata_to_plain(metadata: dict[str, Value]) -> PlainMetadata:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
+import msgspec
 
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
+
+
+def damaged(where: str, error: Exception) -> Corruption:
+    """Return the error for a journal in which something cannot be read."""
+    return Corruption(
+        f"{where} is damaged ({error}): restore a backup if there is one. Without one, "
+        "'sqlite3 FILE .recover' saves the rows of the tables log and content that can still be read"
+    )
 
 
 @contextmanager
@@ -20,14 +30,14 @@ def translated(path: Path | None) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError):
         raise Busy(f"{where} is locked by another process: try again when it has finished") from None
     except apsw.ReadOnlyError:
-        raise ReadOnly(
-            f"{where} cannot be written: open it with read_only=True, or change its permissions"
-        ) from None
+        raise _read_only(where) from None
     except apsw.FullError:
         raise Busy(
             f"{where}: the disk is full; nothing of this write was kept. Free some space and try again"
         ) from None
     except apsw.CantOpenError as error:
+        if path is not None and path.exists() and not os.access(path.parent, os.W_OK):
+            raise _read_only(where) from None
         raise Busy(
             f"{where} cannot be opened: {error}. Check that the folder exists and may be written"
         ) from None
@@ -36,12 +46,16 @@ def translated(path: Path | None) -> Iterator[None]:
             f"{where} is not a journal of this package, or its first page is damaged: move it away, "
             "or restore it from a backup"
         ) from None
-    except apsw.CorruptError as error:
-        raise Corruption(
-            f"{where} is damaged ({error}): 'sqlite3 FILE .recover' saves the rows of the tables log "
-            "and content that can still be read; restore a backup if there is one"
-        ) from None
+    except (apsw.CorruptError, apsw.FormatError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise damaged(where, error) from None
+    except (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError) as error:
+        # The statements are this package's own: what they do not find, or find twice, others changed.
+        raise damaged(where, error) from None
     except apsw.IOError as error:
         raise Busy(f"{where}: input or output failed ({error}); nothing of this write was kept") from None
     except apsw.TooBigError:
         raise InvalidArgument("body", "is too large: one item holds at most 1,000,000,000 bytes") from None
+
+
+def _read_only(where: str) -> ReadOnly:
+    return ReadOnly(f"{where} cannot be written: open it with read_only=True, or change its permissions")

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from germane.log.chain import events
 from germane.log.events import (
     AddRoot,
     DeclareSchema,
@@ -17,7 +18,6 @@ from germane.log.events import (
     PutDocument,
     PutItem,
     UpdateItem,
-    decode,
 )
 from germane.log.tables import FOLDED, FOLDED_NAMES
 
@@ -46,13 +46,18 @@ def refold(source: apsw.Connection, target: apsw.Connection) -> int:
     -------
     int
         The position reached.
+
+    Raises
+    ------
+    Corruption
+        The log is damaged; what was folded from it before is worth more than what it gives now.
     """
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
     seq = 0
-    for seq, kind, data in source.execute("SELECT seq, type, data FROM log ORDER BY seq"):
-        fold(target, seq, decode(seq, kind, data))
+    for seq, event in events(source):
+        fold(target, seq, event)
     mark(target, seq)
     return seq
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,17 +10,17 @@ from pathlib import Path
 
 import apsw
 
+from germane.log.chain import BEFORE_ALL_TIMES, chained, end
 from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
+from germane.log.file import JournalFile, pragma
 from germane.log.fold import fold, mark, refold
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
-from germane.model.errors import Corruption, InvalidArgument, NotFound, ReadOnly
+from germane.model.errors import Busy, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
 from germane.version import FORMAT
 
-FILE = "journal.sqlite"
-BUSY_MS = 30_000
 WAL_PAGES = 4_096
 """Pages of write-ahead log after which it is copied back into the main file."""
 
@@ -40,16 +39,18 @@ class Writer:
     def __init__(self, connection: apsw.Connection, now: int) -> None:
         self.connection = connection
         self.now = now
-        self.head = head(connection)
-        self.appended = 0
+        self.head, _, self._checksum = end(connection)
+        self.has_changed = False
 
     def append(self, event: Event) -> int:
         """Append an event, fold it into the tables, and return its position."""
         self.head += 1
-        self.appended += 1
+        self.has_changed = True
         kind, data = encode(event)
+        self._checksum = chained(self._checksum, self.head, self.now, self.now, kind, data)
         self.connection.execute(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?)", (self.head, self.now, self.now, kind, data)
+            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
+            (self.head, self.now, self.now, kind, data, self._checksum),
         )
         fold(self.connection, self.head, event)
         return self.head
@@ -96,24 +97,33 @@ class Journal:
         self, folder: Path | None, clock: Callable[[], int], durability: str, read_only: bool
     ) -> None:
         self.folder = folder
-        self.path = None if folder is None else folder / FILE
+        self._file = JournalFile(folder, read_only)
+        self.path = self._file.path
         self.read_only = read_only
         self._clock = clock
         self._synced = durability == "sync"
         self._write_turn = threading.Lock()
         self._memory_turn = threading.RLock()
+        self._time_turn = threading.Lock()
+        self._latest = BEFORE_ALL_TIMES
         self._idle: list[apsw.Connection] = []
-        self._immutable = False
         self._closed = False
         self._wal: WalSync | None = None
         self._wal_pages = 0
         self._copied_at = 0
         with translated(self.path):
-            self._writer = self._prepare()
-            self._check_format(self._writer)
-            self.id = str(self._writer.execute("SELECT value FROM store WHERE key = 'id'").get)
+            self._writer = self._file.open()
+            try:
+                if (folder is None or not read_only) and pragma(self._writer, "user_version") == 0:
+                    self._create()
+                self._file.check_format(self._writer)
+                self.id = str(self._writer.execute("SELECT value FROM store WHERE key = 'id'").get)
+            except BaseException:
+                self._writer.close()
+                raise
         if self.path is not None and not read_only:
-            self._wal = WalSync(self.path.with_name(FILE + "-wal"))
+            self._writer.set_wal_hook(self._count_pages)
+            self._wal = WalSync(self._file.wal, in_background=not self._synced)
 
     @property
     def closed(self) -> bool:
@@ -133,7 +143,7 @@ class Journal:
             connection = self._idle.pop()
         except IndexError:
             with translated(self.path):
-                connection = self._connect(read_only=True)
+                connection = self._file.reader()
         try:
             with translated(self.path):
                 connection.execute("BEGIN")
@@ -141,10 +151,9 @@ class Journal:
         finally:
             with suppress(apsw.Error):
                 connection.execute("ROLLBACK")
+            self._idle.append(connection)
             if self._closed:
-                connection.close()
-            else:
-                self._idle.append(connection)
+                self._let_go()
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
@@ -155,39 +164,35 @@ class Journal:
             self._refuse_closed()
             connection = self._writer
             with translated(self.path):
-                connection.execute("BEGIN IMMEDIATE")
                 try:
-                    self._check_format(connection)
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._file.check_format(connection)
                     writer = Writer(connection, self.now(connection))
                     yield writer
-                    if writer.appended:
+                    if writer.has_changed:
                         mark(connection, writer.head)
                     connection.execute("COMMIT")
                 except BaseException:
                     with suppress(apsw.Error):
                         connection.execute("ROLLBACK")
                     raise
-        if self._wal is not None and writer.appended:
-            try:
-                self._wal.now() if self._synced else self._wal.soon()
-            except OSError as error:
-                raise Corruption(
-                    f"{self.path}: syncing to disk failed ({error.strerror}); check the disk"
-                ) from None
-            self._copy_back()
+            self._ask_for_sync(writer)
+        if self._wal is not None:
+            self._settle(self._wal, writer)
 
     def now(self, connection: apsw.Connection) -> int:
-        """Return the database's time: the clock's, but never before anything that is in the log."""
-        last = connection.execute("SELECT recorded_at FROM log ORDER BY seq DESC LIMIT 1").fetchone()
-        return max(self._clock(), last[0] if last else self._clock())
+        """Return the database's time: the clock's, but never before what was logged or returned here."""
+        moment = max(self._clock(), end(connection).recorded_at)
+        with self._time_turn:
+            self._latest = max(self._latest, moment)
+            return self._latest
 
     def refold(self) -> int:
         """Fold the log into new tables and make every process drop what it derived from the old ones."""
         with self.write() as writer:
-            seq = refold(writer.connection, writer.connection)
+            seq: int = refold(writer.connection, writer.connection)
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
-        if self._wal is not None:
-            self._wal.now()
+            writer.has_changed = True
         return seq
 
     def close(self) -> None:
@@ -196,71 +201,31 @@ class Journal:
             if self._closed:
                 return
             self._closed = True
-            if self._wal is not None:
-                with suppress(FileNotFoundError):
+            try:
+                if self._wal is not None:
                     self._wal.close()
-                with suppress(apsw.Error):
-                    self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            while self._idle:
+                    with suppress(apsw.Error):
+                        self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            except OSError as error:
+                raise self._not_synced(error) from None
+            finally:
+                self._let_go()
+                self._writer.close()
+
+    def _let_go(self) -> None:
+        with suppress(IndexError):
+            while True:
                 self._idle.pop().close()
-            self._writer.close()
 
     def _refuse_closed(self) -> None:
         if self._closed:
             raise InvalidArgument("database", "is closed: open it again")
 
-    def _prepare(self) -> apsw.Connection:
-        if self.path is None:
-            connection = apsw.Connection(":memory:")
-            self._create(connection)
-            return connection
-        if self.read_only:
-            if not self.path.is_file():
-                raise NotFound(f"there is no store in {self.folder}: 'germane init' makes one")
-            return self._connect(read_only=True)
-        folder = self.path.parent
-        if folder.exists() and not folder.is_dir():
-            raise InvalidArgument("path", f"{folder} is a file: a store is a folder")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ReadOnly(f"{folder} cannot be made: {error.strerror}") from None
-        connection = self._connect(read_only=False)
-        if self._pragma(connection, "user_version") == 0:
-            self._create(connection)
-        return connection
-
-    def _connect(self, read_only: bool) -> apsw.Connection:
-        if read_only and self._immutable:
-            return apsw.Connection(f"{self.path.as_uri()}?immutable=1", _READ | apsw.SQLITE_OPEN_URI)  # type: ignore[union-attr]
-        connection = apsw.Connection(str(self.path), _READ if read_only else _WRITE)
-        connection.set_busy_timeout(BUSY_MS)
-        if read_only:
-            try:
-                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            except (apsw.CantOpenError, apsw.ReadOnlyError):
-                # A folder that cannot be written has no shared memory file; nothing can change in it either.
-                if self._immutable or not self.read_only:
-                    raise
-                connection.close()
-                self._immutable = True
-                return self._connect(read_only=True)
-            connection.execute("PRAGMA query_only = 1")
-            return connection
-        foreign = self._pragma(connection, "application_id") not in (0, APPLICATION_ID)
-        if not foreign and self._pragma(connection, "user_version") == 0:
-            foreign = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name <> 'log'").get > 0
-        if not foreign:
-            _wal_mode(connection)
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.set_wal_hook(self._count_pages)
-        return connection
-
-    def _create(self, connection: apsw.Connection) -> None:
+    def _create(self) -> None:
+        connection = self._writer
         connection.execute("BEGIN EXCLUSIVE")
         try:
-            if self._pragma(connection, "user_version") == 0:
-                self._check_foreign(connection)
+            if pragma(connection, "user_version") == 0:
                 connection.execute(TRUTH + FOLDED)
                 connection.execute("INSERT INTO store VALUES ('id', ?), ('epoch', '0')", (uuid.uuid4().hex,))
                 writer = Writer(connection, self.now(connection))
@@ -270,27 +235,9 @@ class Journal:
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            with suppress(apsw.Error):
+                connection.execute("ROLLBACK")
             raise
-
-    def _check_foreign(self, connection: apsw.Connection) -> None:
-        application = self._pragma(connection, "application_id")
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
-        if application not in (0, APPLICATION_ID) or (tables and application == 0):
-            raise InvalidArgument("path", f"{self.path} belongs to another program: choose another folder")
-
-    def _check_format(self, connection: apsw.Connection) -> None:
-        version = self._pragma(connection, "user_version")
-        if version == FORMAT:
-            return
-        self._check_foreign(connection)
-        if version > FORMAT:
-            raise InvalidArgument(
-                "path",
-                f"{self.path} has format {version} and this version reads up to {FORMAT}: "
-                "'pip install --upgrade germane'",
-            )
-        raise Corruption(f"{self.path} has no complete store in it: move it away and make a new one")
 
     def _count_pages(self, connection: apsw.Connection, name: str, pages: int) -> int:
         if pages < self._wal_pages:
@@ -298,23 +245,36 @@ class Journal:
         self._wal_pages = pages
         return apsw.SQLITE_OK
 
+    def _ask_for_sync(self, writer: Writer) -> None:
+        # In sync mode also when nothing had to be written: what the caller asked for may be another's last
+        # write. Before the turn is given up, so that `close` waits for it too.
+        if self._wal is not None and (self._synced or writer.has_changed):
+            try:
+                self._wal.ask()
+            except OSError as error:
+                raise self._not_synced(error) from None
+
+    def _settle(self, wal: WalSync, writer: Writer) -> None:
+        if self._synced:
+            try:
+                wal.wait()
+            except OSError as error:
+                raise self._not_synced(error) from None
+        if writer.has_changed:
+            self._copy_back()
+
+    def _not_synced(self, error: OSError) -> Busy:
+        return Busy(
+            f"{self.path}: syncing to disk failed ({error.strerror}); the last writes are in the store, "
+            "but a power failure may undo them. Check the disk, and make a backup"
+        )
+
     def _copy_back(self) -> None:
         # A reader of an old snapshot can keep the log from being copied whole: try again when it has grown.
         if self._wal_pages - self._copied_at < WAL_PAGES:
             return
         self._copied_at = self._wal_pages
-        with suppress(apsw.Error):
-            connection = apsw.Connection(str(self.path), _WRITE)
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            connection.close()
-
-    @staticmethod
-    def _pragma(connection: apsw.Connection, name: str) -> int:
-        return int(connection.execute(f"PRAGMA {name}").get)
-
-
-_READ = apsw.SQLITE_OPEN_READONLY
-_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        self._file.copy_back()
 
 
 def head(connection: apsw.Connection) -> int:
@@ -325,16 +285,3 @@ def head(connection: apsw.Connection) -> int:
 def epoch(connection: apsw.Connection) -> int:
     """Return how often the tables were folded anew; views derived from another epoch do not count."""
     return int(connection.execute("SELECT value FROM store WHERE key = 'epoch'").get)
-
-
-def _wal_mode(connection: apsw.Connection) -> None:
-    # The change of mode does not wait for another process that does the same at this moment.
-    deadline = time.monotonic() + BUSY_MS / 1000
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            return
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from germane.model.frozen import frozen
 from germane.model.values import Value
 
 
@@ -58,3 +59,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, Value] = msgspec.field(default_factory=dict)
     sections: tuple[Placement, ...] = ()
     seq: int = 0
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "metadata", frozen(self.metadata))

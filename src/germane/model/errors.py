@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from germane.model.reports import LearnReport
+
 
 class Error(Exception):
     """Base of everything that this package raises on purpose.
@@ -15,6 +20,10 @@ class Error(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors cross between processes; the children take other arguments than the message.
+        return _again, (type(self), self.message), self.__dict__
 
 
 class InvalidArgument(Error, ValueError):
@@ -110,3 +119,38 @@ class Busy(Error):
     def __init__(self, message: str, retry_after: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Interrupted(KeyboardInterrupt):
+    """Learning was interrupted; what was committed until then is kept.
+
+    Parameters
+    ----------
+    report : LearnReport
+        Counts what was kept. Learning the same paths again goes on from there.
+    """
+
+    def __init__(self, report: LearnReport) -> None:
+        super().__init__(f"{report.documents} documents were kept: learn the same paths again to go on")
+        self.report = report
+
+
+def quoted(value: object) -> str:
+    """Return how a value is written, cut to 100 characters, for the message of an error.
+
+    Examples
+    --------
+    >>> quoted("naïve"), quoted(10**5000)
+    ("'naïve'", 'a value of type int')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a number of very many digits, or a class that cannot say
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _again(kind: type[Error], message: str) -> Error:
+    error = kind.__new__(kind, message)
+    Exception.__init__(error, message)
+    return error

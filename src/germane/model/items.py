@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 import msgspec
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
 from germane.model.languages import language_name
 from germane.model.times import to_datetime, to_micros
 from germane.model.values import Value, check_id, check_metadata, check_names, check_text, neutral
 
+_CHECKS: dict[str, Callable[[object, str], str]] = {
+    "id": check_id, "title": check_text, "description": check_text, "creator": check_id,
+    "collection": check_id, "kind": check_id,
+}  # fmt: skip
 _MIME = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 
 
@@ -51,6 +55,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         The time of insertion without one.
     embedding : sequence of float, optional
         Not available in this version.
+    rev : str
+        The hash of the content, whatever is given here.
 
     Raises
     ------
@@ -61,7 +67,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     --------
     >>> item = Item(title="Ownership", body="Each value has an owner.")
     >>> item.rev[:8]
-    '7d8929b4'
+    'f3982e3e'
     """
 
     id: str | None = None
@@ -81,19 +87,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         force = msgspec.structs.force_setattr
-        if self.id is not None:
-            check_id(self.id, "id")
-        for field in ("title", "description"):
-            if getattr(self, field) is not None:
-                check_text(getattr(self, field), field)
+        for field, check in _CHECKS.items():
+            value = getattr(self, field)
+            if value is not None or field in ("collection", "kind"):
+                force(self, field, check(value, field))
         force(self, "body", check_body(self.body))
         force(self, "type", check_type(self.type))
-        if self.creator is not None:
-            check_id(self.creator, "creator")
         force(self, "metadata", check_metadata(self.metadata))
         force(self, "tags", check_names(self.tags, "tags"))
-        check_id(self.collection, "collection")
-        check_id(self.kind, "kind")
         force(self, "lang", check_lang(self.lang))
         if self.created_at is not None:
             force(self, "created_at", to_datetime(to_micros(self.created_at, "created_at")))
@@ -138,7 +139,7 @@ def check_type(value: object) -> str:
     """Return a MIME type in lower case, without parameters."""
     text = check_text(value, "type").split(";")[0].strip().lower()
     if not _MIME.fullmatch(text) or len(text) > 127:
-        raise InvalidArgument("type", f"{value!r} is no MIME type: give one like 'text/markdown'")
+        raise InvalidArgument("type", f"{quoted(value)} is no MIME type: give one like 'text/markdown'")
     return text
 
 
@@ -148,7 +149,9 @@ def check_lang(value: object, field: str = "lang") -> str | None:
         return None
     name = language_name(check_text(value, field))
     if name is None:
-        raise InvalidArgument(field, f"{value!r} is no language: give a name or code like 'english' or 'en'")
+        raise InvalidArgument(
+            field, f"{quoted(value)} is no language: give a name or code like 'english' or 'en'"
+        )
     return name
 
 

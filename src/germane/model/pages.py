@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from germane.model.frozen import FrozenDict, frozen
 from germane.model.values import Value
 
 
@@ -39,6 +40,9 @@ class Reason(msgspec.Struct, frozen=True):
 
     code: str
     detail: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "detail", frozen(self.detail))
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +109,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     contributions: dict[str, float]
     reasons: tuple[Reason, ...] = ()
     references: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "metadata", frozen(self.metadata))
+        msgspec.structs.force_setattr(self, "contributions", FrozenDict(self.contributions))
 
 
 class TermStat(msgspec.Struct, frozen=True):
@@ -190,12 +198,12 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str | None = None
     scale: float | None = None
     loosened: bool = False
-    corrections: dict[str, tuple[str, ...]] = {}
+    corrections: dict[str, tuple[str, ...]] = msgspec.field(default_factory=FrozenDict)
     suggestions: tuple[str, ...] = ()
-    facets: dict[str, dict[str, int]] = {}
+    facets: dict[str, dict[str, int]] = msgspec.field(default_factory=FrozenDict)
     stats: SearchStats | None = None
     constraints_satisfied: bool = True
-    held_back: dict[str, int] = {}
+    held_back: dict[str, int] = msgspec.field(default_factory=FrozenDict)
     degraded: tuple[Degradation, ...] = ()
     session: None = None
     references: tuple[Any, ...] = ()

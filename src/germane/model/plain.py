@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from germane.model.schema import Schema
+
 
 def to_plain(value: Any) -> Any:
     """Return a value as plain JSON data: dicts, lists, strings, numbers, booleans, None.
@@ -19,7 +21,7 @@ def to_plain(value: Any) -> Any:
     >>> to_plain(Receipt("a", None, 3, True))["seq"]
     3
     """
-    return msgspec.to_builtins(value, enc_hook=_encode)
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_encode))
 
 
 def to_json(value: Any) -> str:
@@ -36,4 +38,6 @@ def to_json(value: Any) -> str:
 def _encode(value: object) -> Any:
     if isinstance(value, memoryview):
         return base64.b64encode(value).decode()
+    if isinstance(value, Schema):
+        return value.declaration()
     raise TypeError(f"{type(value).__name__} has no plain form")

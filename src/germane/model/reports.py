@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from germane.model.frozen import FrozenDict
+
 
 class Skipped(msgspec.Struct, frozen=True):
     r"""A path that was not learned, or learned only in part.
@@ -26,7 +28,8 @@ class LearnReport(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     added, changed, unchanged, removed : int
-        Sections that are new, have a new revision or place, stayed as they were, or were retired.
+        Sections that are new, have a new revision (or new tags, metadata or collection from the source),
+        stayed as they were, or were retired.
     documents : int
         Files that were learned or found unchanged.
     skipped : tuple of Skipped
@@ -123,3 +126,6 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     collections: dict[str, int]
     lang: str
     bytes: int
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "collections", FrozenDict(self.collections))

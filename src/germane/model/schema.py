@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,12 @@ class Schema:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a schema is immutable: make another without {name!r}")
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Schema], tuple[dict[str, Any]]]:
+        return Schema.from_declaration, (self.declaration(),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
@@ -80,6 +87,23 @@ class Schema:
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
         return {"lang": self.lang}
+
+    @classmethod
+    def of(cls, given: object) -> Schema:
+        """Return a schema, or the one that a TOML file declares.
+
+        Raises
+        ------
+        InvalidArgument
+            It is neither a schema nor a path.
+        """
+        if isinstance(given, Schema):
+            return given
+        if isinstance(given, (str, Path)):
+            return cls.from_toml(given)
+        raise InvalidArgument(
+            "schema", f"must be a Schema or the path of a TOML file, not {type(given).__name__}"
+        )
 
     @classmethod
     def from_declaration(cls, data: dict[str, Any]) -> Schema:
@@ -120,5 +144,7 @@ class Schema:
                 return cls.from_declaration(tomllib.load(file))
         except OSError as error:
             raise SchemaError("schema", f"{path} cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SchemaError("schema", f"{path} is not TOML: {error}") from None
+        except SchemaError:
+            raise
+        except (ValueError, RecursionError) as error:  # also numbers and nesting that are too much for it
+            raise SchemaError("schema", f"{str(path)!r} is not TOML: {error}") from None

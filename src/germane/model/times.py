@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
 
 Micros = int
 """Microseconds since the epoch, UTC, within int64."""
@@ -46,21 +46,20 @@ def to_micros(value: datetime | float | int, field: str) -> Micros:
     1500000
     """
     if isinstance(value, datetime):
-        if value.tzinfo is None:
+        if value.utcoffset() is None:
             raise InvalidArgument(
                 field, "a naive datetime has no time zone: give one, as in datetime(..., tzinfo=timezone.utc)"
             )
-        return (value - _EPOCH) // timedelta(microseconds=1)
+        return _within((value - _EPOCH) // timedelta(microseconds=1), value, field)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidArgument(
             field, f"a time is an aware datetime or seconds since the epoch, not {type(value).__name__}"
         )
-    if not math.isfinite(value):
+    if isinstance(value, int):
+        return _within(value * SECOND, value, field)
+    if not math.isfinite(value * SECOND):
         raise InvalidArgument(field, f"{value} is not a time")
-    micros = value * SECOND if isinstance(value, int) else round(value * SECOND)
-    if not _LEAST <= micros <= _GREATEST:
-        raise InvalidArgument(field, f"{value} seconds lies outside the years 1 to 9999")
-    return micros
+    return _within(round(value * SECOND), value, field)
 
 
 def to_datetime(micros: Micros) -> datetime:
@@ -72,6 +71,12 @@ def to_datetime(micros: Micros) -> datetime:
     '1970-01-01T00:00:01.500000+00:00'
     """
     return _EPOCH + timedelta(microseconds=micros)
+
+
+def _within(micros: int, given: object, field: str) -> Micros:
+    if not _LEAST <= micros <= _GREATEST:
+        raise InvalidArgument(field, f"{quoted(given)} lies outside the years 1 to 9999 (UTC)")
+    return micros
 
 
 def to_duration(value: str | float | int | timedelta, field: str) -> Micros:
@@ -87,26 +92,27 @@ def to_duration(value: str | float | int | timedelta, field: str) -> Micros:
     Raises
     ------
     InvalidArgument
-        Neither of these, or not above zero.
+        Neither of these, not above zero, or too long for int64 microseconds.
 
     Examples
     --------
     >>> to_duration("30m", "window")
     1800000000
     """
-    micros: int | None = None
+    micros: int | float | None = None
     if isinstance(value, timedelta):
         micros = value // timedelta(microseconds=1)
     elif isinstance(value, str):
         match = _DURATION.fullmatch(value.strip())
-        micros = round(float(match[1]) * _UNITS[match[2]]) if match else None
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-        micros = round(value * SECOND)
-    if micros is None or micros <= 0:
+        micros = float(match[1]) * _UNITS[match[2]] if match else None
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        micros = value * SECOND
+    if micros is None or not 0.5 < micros < 1 << 63:  # not a number either
         raise InvalidArgument(
-            field, f"{value!r} is not a duration: give one like '30m', '24h' or '7d', or seconds above 0"
+            field,
+            f"{quoted(value)} is not a duration: give one like '30m', '24h' or '7d', or seconds above 0",
         )
-    return micros
+    return round(micros)
 
 
 def system_clock() -> float:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
+from germane.model.frozen import FrozenDict
 from germane.model.times import to_datetime, to_micros
 
 Scalar = str | int | float | bool | datetime
 Value = Scalar | tuple[Scalar, ...]
 
 ID_LENGTH = 200
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _INT64 = 1 << 63
 
 
@@ -28,7 +30,8 @@ def check_text(value: object, field: str) -> str:
         raise InvalidArgument(
             field, f"holds a lone surrogate at {error.start}, which is no character: decode the text first"
         ) from None
-    return value
+    # Of a subclass (an enumeration's member, say) only the text is kept.
+    return value if type(value) is str else str.__str__(value)
 
 
 def check_id(value: object, field: str) -> str:
@@ -38,44 +41,44 @@ def check_id(value: object, field: str) -> str:
         raise InvalidArgument(field, "is empty: an id has 1 to 200 characters")
     if len(text) > ID_LENGTH:
         raise InvalidArgument(field, f"has {len(text)} characters: an id has at most {ID_LENGTH}")
-    for position, char in enumerate(text):
-        if unicodedata.category(char) == "Cc":
-            raise InvalidArgument(field, f"holds a control character at {position}")
+    if control := _CONTROL.search(text):
+        raise InvalidArgument(field, f"holds a control character at {control.start()}")
     return text
 
 
 def check_names(values: object, field: str) -> tuple[str, ...]:
-    """Return distinct names (tags, collections) in the order given."""
+    """Return distinct names (tags, collections) in the order given; those of a set by code point."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidArgument(field, f"must be a list of strings, not {type(values).__name__}")
-    return tuple(dict.fromkeys(check_id(value, field) for value in values))
+    names = tuple(dict.fromkeys(check_id(value, field) for value in values))
+    return tuple(sorted(names)) if isinstance(values, Set) else names
 
 
 def check_choice(value: object, field: str, choices: Iterable[str]) -> str:
     """Return one of the choices."""
     options = tuple(choices)
-    if value not in options:
-        raise InvalidArgument(field, f"{value!r} is none of {', '.join(options)}")
-    return str(value)
+    if not isinstance(value, str) or value not in options:
+        raise InvalidArgument(field, f"{quoted(value)} is none of {', '.join(options)}")
+    return str.__str__(value)
 
 
 def check_count(value: object, field: str, least: int, greatest: int | None = None) -> int:
     """Return a whole number within bounds."""
     bounds = f"a whole number from {least}" + (f" to {greatest}" if greatest is not None else " up")
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidArgument(field, f"must be {bounds}, not {value!r}")
+        raise InvalidArgument(field, f"must be {bounds}, not {quoted(value)}")
     if value < least or (greatest is not None and value > greatest):
-        raise InvalidArgument(field, f"{value} is out of range: it must be {bounds}")
+        raise InvalidArgument(field, f"{quoted(value)} is out of range: it must be {bounds}")
     return value
 
 
-def check_metadata(values: object, field: str = "metadata") -> dict[str, Value]:
+def check_metadata(values: object, field: str = "metadata") -> FrozenDict[Value]:
     """Return metadata: names to strings, numbers, booleans, aware datetimes or lists of them."""
     if not isinstance(values, Mapping):
         raise InvalidArgument(field, f"must be a mapping, not {type(values).__name__}")
-    return {
-        check_id(key, f"{field} key"): check_value(value, f"{field}.{key}") for key, value in values.items()
-    }
+    return FrozenDict(
+        {check_id(key, f"{field} key"): check_value(value, f"{field}.{key}") for key, value in values.items()}
+    )
 
 
 def check_value(value: object, field: str) -> Value:
@@ -92,12 +95,12 @@ def _check_scalar(value: object, field: str) -> Scalar:
         return value
     if isinstance(value, int):
         if not -_INT64 <= value < _INT64:
-            raise InvalidArgument(field, f"{value} does not fit 64 bits: give it as a string")
-        return value
+            raise InvalidArgument(field, f"{quoted(value)} does not fit 64 bits: give it as a string")
+        return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidArgument(field, f"{value} is not a finite number")
-        return value
+        return float(value)
     if isinstance(value, datetime):
         return to_datetime(to_micros(value, field))
     raise InvalidArgument(

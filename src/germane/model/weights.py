@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
 
 _GREATEST = {"b": 1.0, "half_life_days": 1e9}
 
@@ -56,10 +54,11 @@ class SearchWeights(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.__struct_fields__:
             value = getattr(self, name)
             greatest = _GREATEST.get(name, 1e6)
-            usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+            # Not a number is outside of every range, and so is infinity.
             if not usable or not 0 <= value <= greatest or (name == "half_life_days" and value < 1e-6):
                 least = "above 0 (at least 1e-6)" if name == "half_life_days" else "from 0"
                 raise InvalidArgument(
-                    f"weights.{name}", f"must be a number {least} to {greatest:g}, not {value!r}"
+                    f"weights.{name}", f"must be a number {least} to {greatest:g}, not {quoted(value)}"
                 )
             msgspec.structs.force_setattr(self, name, float(value))

@@ -17,7 +17,9 @@ OPTIONS = (
 )
 
 _MARKUP = re.compile(r"[`*_\[\]<>#~\\&|]|^[ \t]*(?:\d+[.)]|[-+=:])|^(?: {4}|\t)", re.MULTILINE)
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?([A-Za-z][A-Za-z0-9]*)(?:\s[^<>]*)?/?>", re.DOTALL)
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([A-Za-z][A-Za-z0-9.]*)(\s[^<>]*?)?(/?)>", re.DOTALL)
+_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_INCLUDE = re.compile(r"^[ \t]*\{\{#\w+[^{}\n]*\}\}[ \t]*$\n?", re.MULTILINE)
 _ELEMENTS = frozenset(
     """
     a abbr address article aside audio b blockquote body br button canvas caption center cite code col
@@ -34,7 +36,9 @@ def prose_and_code(source: str) -> tuple[str, str]:
     r"""Split Markdown into its prose as plain text, and its fenced code.
 
     Prose is what a reader sees: text, inline code, link texts, image descriptions; not addresses, nor
-    the tags of HTML elements. Tags of other names stay, for ``Vec<T>`` is no markup.
+    the tags of HTML elements. Of a component's tag the quoted values stay; a bare tag of another name in
+    the middle of a line stays whole, for ``Vec<T>`` is no markup. Lines that only include another file,
+    as mdBook has them, are left out.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ def prose_and_code(source: str) -> tuple[str, str]:
     Examples
     --------
     >>> prose_and_code("See **[ownership](ch04.html)**:\n```rust\nlet x = 1;\n```")
-    ('See ownership:\n', 'let x = 1;\n')
+    ('See ownership:\n\n', 'let x = 1;\n')
     """
     if not _MARKUP.search(source):
         return source, ""
@@ -66,20 +70,30 @@ def prose_and_code(source: str) -> tuple[str, str]:
         if name in ("Text", "Code", "InlineMath", "DisplayMath"):
             out.append(str(value))
         elif name in ("Html", "InlineHtml"):
-            out.append(_TAG.sub(_keep_unknown, str(value)))
+            out.append(without_tags(str(value)) if name == "InlineHtml" else _TAG.sub(_values, str(value)))
         elif name == "Start":
             if isinstance(value, dict):
                 if isinstance(value.get("CodeBlock"), dict):
                     out = code
                 elif isinstance(value.get("List"), int) and value["List"] != 1:
-                    prose.append(
-                        f"{value['List']}. "
-                    )  # "1984. A novel" is a list to Markdown, not to a reader
+                    # "1984. A novel" is a list to Markdown, not to a reader.
+                    prose.append(f"{value['List']}. ")
         elif name == "End" and value not in _INLINE_ENDS:
             if value == "CodeBlock" and out is code:
                 out = prose
             prose.append("\n")
-    return "".join(prose), "".join(code)
+    return "".join(prose), _INCLUDE.sub("", "".join(code))
+
+
+def without_tags(html: str) -> str:
+    """Return what a reader sees of HTML in a line of text.
+
+    Examples
+    --------
+    >>> without_tags("<b>Vec</b><T>")
+    'Vec<T>'
+    """
+    return _TAG.sub(_as_read, html)
 
 
 _INLINE_ENDS = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
@@ -90,8 +104,18 @@ def _full_reference(link: Any) -> tuple[str, str] | None:
     return ("", "") if link["link_type"] == "Reference" else None
 
 
-def _keep_unknown(match: re.Match[str]) -> str:
-    name = match[1]
-    return (
-        match[0] if name and name.lower() not in _ELEMENTS else " " if name in ("br", "p", "td", "th") else ""
-    )
+def _as_read(tag: re.Match[str]) -> str:
+    closing, name, attributes, closed = tag.groups()
+    is_bare = name is not None and not closing and not attributes and not closed
+    return tag[0] if is_bare and name.lower() not in _ELEMENTS else _values(tag)
+
+
+def _values(tag: re.Match[str]) -> str:
+    """Return the quoted values of a component's tag; of an HTML element's nothing, or the space it makes."""
+    _, name, attributes, _ = tag.groups()
+    if name is None:
+        return ""
+    if name.lower() in _ELEMENTS:
+        return " " if name.lower() in ("br", "p", "td", "th") else ""
+    values = (first or second for first, second in _QUOTED.findall(attributes or ""))
+    return " ".join(value for value in values if value)

@@ -26,7 +26,8 @@ def to_arrays(index: Index) -> Arrays:
     """Return an index in its canonical form."""
     parts = [(part.segment, part.alive) for part in index.parts]
     segment = merge(parts) if parts else build([])
-    by_number = {number: term for term, number in index.vocabulary.items()}
+    # A copy, for a thread that catches up adds terms to it meanwhile.
+    by_number = {number: term for term, number in dict(index.vocabulary).items()}
     terms = [by_number[number] for number in segment.terms.tolist()]
     order = np.array(sorted(range(len(terms)), key=terms.__getitem__), np.int64)
     by = spread(segment.term_offsets[:-1][order], np.diff(segment.term_offsets)[order])

@@ -12,6 +12,7 @@ import apsw
 import numpy as np
 
 from germane.log import checkpoint
+from germane.log.chain import checksum_at, end
 from germane.log.content import Row, items_changed_since, schema
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
@@ -96,13 +97,16 @@ class TextView:
         """Yield what is wrong with the index or its checkpoint, against one built from the tables alone."""
         if self._folder is not None and self._folder.is_dir():
             for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
-                yield Finding("checkpoint", f"{path.name} was damaged; it was set aside and built anew")
-            try:
-                checkpoint.load(self._folder, NAME, self._manifest(connection, schema(connection).lang))
-            except checkpoint.Damaged as error:
-                yield Finding("checkpoint", str(error))
+                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
+            for damage in self._loaded(connection, self._folder, schema(connection).lang).damage:
+                yield Finding("checkpoint", damage)
         index = self.at(connection)
-        ours, fresh = to_arrays(index), to_arrays(TextView(self._store, None).at(connection))
+        fresh = to_arrays(TextView(self._store, None).at(connection))
+        try:
+            ours = to_arrays(index)
+        except (IndexError, KeyError, ValueError) as error:  # a mapped file was changed under it
+            yield Finding("text", f"the index cannot be read: {error}")
+            return
         for name, wanted in fresh.items():
             if not np.array_equal(ours[name], wanted):
                 yield Finding("text", f"the index differs from the content in {name!r}")
@@ -111,7 +115,7 @@ class TextView:
 
     def _is_behind(self, connection: apsw.Connection) -> bool:
         assert self._folder is not None
-        saved = checkpoint.newest(self._folder, NAME, epoch(connection))
+        saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
         changed = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
         ).get
@@ -139,25 +143,34 @@ class TextView:
     def _load(self, connection: apsw.Connection, lang: str, turn: int) -> Index:
         self._unsaved = 0
         if self._folder is not None and self._folder.is_dir():
-            try:
-                found = checkpoint.load(self._folder, NAME, self._manifest(connection, lang))
-                if found is not None and _is_of_this_history(connection, found[0]):
-                    index = from_arrays(found[1], found[0].seq, turn, lang)
+            manifest, arrays, damage = self._loaded(connection, self._folder, lang)
+            if manifest is not None:
+                try:
+                    index = from_arrays(arrays, manifest.seq, turn, lang)
                     self._vocabulary = dict(index.vocabulary)
                     self._shelves = {shelf: number for number, shelf in enumerate(index.shelves)}
-                    return index
-            except (checkpoint.Damaged, KeyError, ValueError) as error:
-                _logger.warning("a checkpoint of the text index was damaged and is built anew: %s", error)
+                except (KeyError, ValueError) as error:
+                    damage += (checkpoint.set_aside(self._folder, NAME, manifest, repr(error)),)
+                    manifest = None
+            for each in damage:
+                _logger.warning("a checkpoint of the text index cannot be used and is built anew: %s", each)
+            if manifest is not None:
+                return index
         self._vocabulary, self._shelves = {}, {}
         return Index(0, turn, lang, (), Statistics(), self._vocabulary, ())
 
+    def _loaded(self, connection: apsw.Connection, folder: Path, lang: str) -> checkpoint.Loaded:
+        return checkpoint.load(
+            folder, NAME, self._manifest(connection, lang), lambda seq: checksum_at(connection, seq)
+        )
+
     def _manifest(self, connection: apsw.Connection, lang: str) -> checkpoint.Manifest:
-        seq = head(connection)
+        last = end(connection)
         return checkpoint.Manifest(
             store=self._store,
             epoch=epoch(connection),
-            seq=seq,
-            recorded_at=_recorded_at(connection, seq),
+            seq=last.seq,
+            history=last.checksum,
             format=f"{VERSION}/{lang}",
         )
 
@@ -220,13 +233,3 @@ def _weight(part: Part) -> int:
 def _merged(parts: list[Part]) -> Part:
     segment: Segment = merge([(part.segment, part.alive) for part in parts])
     return Part(segment, np.ones(len(segment), np.bool_))
-
-
-def _recorded_at(connection: apsw.Connection, seq: int) -> int:
-    found = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).fetchone()
-    return int(found[0]) if found else 0
-
-
-def _is_of_this_history(connection: apsw.Connection, manifest: checkpoint.Manifest) -> bool:
-    """Tell whether the journal still holds the event at which the checkpoint was taken."""
-    return _recorded_at(connection, manifest.seq) == manifest.recorded_at

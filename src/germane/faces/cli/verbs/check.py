@@ -1,0 +1,78 @@
+"""``germane check`` and ``germane rebuild``: is the store sound, and make it so."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from germane.faces.cli import failures, store
+from germane.faces.cli.options import Db, Given, Json
+from germane.faces.cli.output import counted, print_json, say
+
+if TYPE_CHECKING:
+    from germane.model.reports import CheckReport
+
+VIEWS = ("tables", "text", "checkpoint")
+"""Parts of a store that can be built anew from its log."""
+
+EXAMPLES = """\b
+Examples:
+  germane check
+  germane check --repair
+
+Exit code 1 says that something is wrong.
+"""
+
+REBUILD_EXAMPLES = """\b
+Examples:
+  germane rebuild
+"""
+
+
+def check(
+    ctx: typer.Context,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild the views that are not as they should be.")
+    ] = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Check the log, its content, and every view of it."""
+    given = Given.of(ctx, db, as_json)
+    with store.existing(given.db, read_only=not repair) as database:
+        report = database.check(repair)
+    if given.as_json:
+        print_json(report)
+    else:
+        for finding in report.findings:
+            say(f"{finding.part}: {finding.detail}{' (repaired)' if finding.repaired else ''}")
+        say(_verdict(report, repair))
+    if not report.ok:
+        raise typer.Exit(failures.FAILED_CHECK)
+
+
+def rebuild(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
+    """Throw every view away and build it anew from the log."""
+    given = Given.of(ctx, db, as_json)
+    began = time.perf_counter()
+    with store.existing(given.db) as database:
+        seq = database.rebuild()
+    if given.as_json:
+        print_json({"seq": seq})
+        return
+    say(f"Built every view anew from {counted(seq, 'event')}, in {time.perf_counter() - began:.1f} s.")
+
+
+def _verdict(report: CheckReport, repair: bool) -> str:
+    if not report.findings:
+        return "The store is sound."
+    if report.ok:
+        return "Repaired: the store is sound now."
+    left = [finding.part for finding in report.findings if not finding.repaired]
+    if not repair and all(part in VIEWS for part in left):
+        advice = "'germane check --repair' builds what differs anew"
+    else:
+        advice = "restore a backup, or learn the sources into a new store"
+    return f"The store is not sound ({counted(len(left), 'finding')}): {advice}."

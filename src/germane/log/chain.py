@@ -1,0 +1,76 @@
+"""The chain of the log: each event's checksum covers all that came before it.
+
+SQLite keeps no checksum of its pages. The chain shows that an event is what was written, and its value at a
+position names the whole history up to there: two histories of one store part where their chains do.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import apsw
+
+from germane.log.events import Event, decode
+from germane.model.errors import Corruption
+
+BEFORE_ALL_TIMES = -(2**63)
+
+
+class End(NamedTuple):
+    """The last event of a log.
+
+    Parameters
+    ----------
+    seq : int
+        Its position, 0 without any.
+    recorded_at : int
+        When it was recorded, in microseconds.
+    checksum : int
+        The chain's value.
+    """
+
+    seq: int
+    recorded_at: int
+    checksum: int
+
+
+def end(connection: apsw.Connection) -> End:
+    """Return where a log ends."""
+    found = connection.execute(
+        "SELECT seq, recorded_at, checksum FROM log ORDER BY seq DESC LIMIT 1"
+    ).fetchone()
+    return End(*found) if found else End(0, BEFORE_ALL_TIMES, 0)
+
+
+def checksum_at(connection: apsw.Connection, seq: int) -> int:
+    """Return the chain's value at a position, 0 when there is no such event."""
+    return int(connection.execute("SELECT checksum FROM log WHERE seq = ?", (seq,)).get or 0)
+
+
+def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str | bytes) -> int:
+    """Return the chain's value after an event: a CRC-32 that goes on from the one before."""
+    told = data.encode() if isinstance(data, str) else data
+    return zlib.crc32(told, zlib.crc32(f"{seq} {at} {recorded_at} {type} {len(told)} ".encode(), before))
+
+
+def events(connection: apsw.Connection) -> Iterator[tuple[int, Event]]:
+    """Yield every event of a log with its position, in order.
+
+    Raises
+    ------
+    Corruption
+        Events are missing, or one is not what was written, or it does not decode.
+    """
+    expected, before = 1, 0
+    for seq, at, recorded_at, type, data, checksum in connection.execute(
+        "SELECT seq, at, recorded_at, type, data, checksum FROM log ORDER BY seq"
+    ):
+        if seq != expected:
+            raise Corruption(f"events {expected} to {seq - 1} of the log are missing: restore a backup")
+        event = decode(seq, type, data)
+        if chained(before, seq, at, recorded_at, type, data) != checksum:
+            raise Corruption(f"event {seq} of the log is not what was written: restore a backup")
+        expected, before = seq + 1, checksum
+        yield seq, event

@@ -1,0 +1,1 @@
+"""The log: the journal, its durability and its failures, checkpoints."""

@@ -1,0 +1,1 @@
+"""Tools that several tests use."""
