@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -56,7 +56,7 @@ class Signal(msgspec.Struct, frozen=True):
     Examples
     --------
     >>> Signal("like", half_life="7d").half_life
-    604800000000
+    datetime.timedelta(days=7)
     """
 
     name: str
@@ -88,8 +88,37 @@ class Signal(msgspec.Struct, frozen=True):
         if self.velocity and not any(WINDOWS[name] for name in self.windows):
             raise SchemaError(f"{field}.velocity", "needs a window that ends, or velocity=False")
 
+    def declaration(self) -> dict[str, Any]:
+        """Return the signal as plain data: what a TOML file would say; durations in seconds."""
+        data = msgspec.to_builtins(self)
+        for name in ("half_life", "affinity_half_life"):
+            value = getattr(self, name)
+            data[name] = None if value is None else value.total_seconds()
+        return {name: value for name, value in data.items() if value is not None}
 
-def _half_life(value: Any, field: str) -> Micros:
+    @classmethod
+    def from_declaration(cls, data: Any) -> Signal:
+        """Return a signal from plain data.
+
+        Raises
+        ------
+        SchemaError
+            A name that no signal has, or a value that cannot be used.
+        """
+        if not isinstance(data, Mapping):
+            raise SchemaError("signals", f"each must be a table, not {type(data).__name__}")
+        for name in data:
+            if name not in cls.__struct_fields__:
+                raise SchemaError(
+                    f"signal.{name}",
+                    f"is nothing a signal declares: it declares {', '.join(cls.__struct_fields__)}",
+                )
+        if "name" not in data:
+            raise SchemaError("signal.name", "is missing: every signal has a name")
+        return cls(**data)
+
+
+def _half_life(value: Any, field: str) -> timedelta:
     given = value if isinstance(value, (str, int, float, timedelta)) else "none"
     try:
         micros = to_duration(given, field)
@@ -97,7 +126,7 @@ def _half_life(value: Any, field: str) -> Micros:
         raise SchemaError(field, error.message.partition(": ")[2]) from None
     if not _LEAST_HALF_LIFE <= micros <= _GREATEST_HALF_LIFE:
         raise SchemaError(field, f"{value!r} is out of range: from one second to ten years")
-    return micros
+    return timedelta(microseconds=micros)
 
 
 def _windows(value: Any, field: str) -> tuple[str, ...]:

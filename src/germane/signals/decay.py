@@ -51,7 +51,7 @@ class DecayedScores:
         self.values: FloatArray = np.zeros(0)
 
     def add(self, items: IntArray, weights: FloatArray, at: IntArray) -> None:
-        """Add events of one record of the log: the landmark moves once, first.
+        """Add events of one record of the log, at least one: the landmark moves once, first.
 
         Parameters
         ----------
@@ -61,8 +61,6 @@ class DecayedScores:
         at : int64[n]
             Microseconds since the epoch.
         """
-        if not len(items):
-            return
         self.values = grown(self.values, int(items.max()) + 1)
         if self.half_life is not None:
             self._move(int(at.max()), self.half_life)
@@ -71,7 +69,13 @@ class DecayedScores:
 
     def at(self, items: IntArray, now: Micros) -> FloatArray:
         """Return the scores of some items at a time not before the latest event: float64[items]."""
-        return taken(self.values, items) * self.scalar(now)
+        scores: FloatArray = taken(self.values, items) * self.scalar(now)
+        return scores
+
+    @property
+    def stride(self) -> Micros:
+        """Microseconds between two landmarks; what never decays has one for all time."""
+        return STRIDE * self.half_life if self.half_life else 1 << 62
 
     def scalar(self, now: Micros) -> float:
         """Return what every value is multiplied by to give the score at a time."""
@@ -88,7 +92,7 @@ class DecayedScores:
         return power(-whole, -phase / self.half_life)
 
     def _move(self, latest: Micros, half_life: Micros) -> None:
-        landmark = latest // (STRIDE * half_life) * STRIDE * half_life
+        landmark = latest // self.stride * self.stride
         if self.landmark is None:
             self.landmark = landmark
         elif landmark > self.landmark:

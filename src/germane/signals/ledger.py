@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from germane.model.signals import WINDOWS, Signal
-from germane.model.times import SECOND, Micros
+from germane.model.times import SECOND, Micros, to_duration
 from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken
 from germane.signals.windows import WindowedCounts
 
@@ -54,11 +54,31 @@ class SignalLedger:
 
     def __init__(self, signal: Signal) -> None:
         self.signal = signal
-        self.decayed = DecayedScores(signal.half_life)
+        half_life = signal.half_life
+        self.decayed = DecayedScores(None if half_life is None else to_duration(half_life, "half_life"))
         self.window_names = tuple(name for name in signal.windows if WINDOWS[name] is not None)
         self.windows = WindowedCounts(tuple(WINDOWS[name] or 0 for name in self.window_names))
         self.totals: IntArray = np.zeros(0, np.int64)
         self.waiting = NO_EVENTS
+
+    def apply_run(self, events: Events, recorded_at: IntArray) -> None:
+        """Apply records of one event each, in order; the state is as if they came one by one.
+
+        Parameters
+        ----------
+        events : Events
+        recorded_at : int64[n]
+            When each was recorded, in microseconds.
+        """
+        if len(self.waiting) or (events.at > recorded_at).any():
+            for place in range(len(events)):
+                self.apply(events.chosen(np.array([place])), int(recorded_at[place]))
+            return
+        # The landmark moves with the latest event; between two moves the order of adding is all that counts.
+        landmarks = np.maximum.accumulate(events.at) // self.decayed.stride
+        starts = np.flatnonzero(np.diff(landmarks, prepend=landmarks[:1] - 1))
+        for places in np.split(np.arange(len(events)), starts[1:]):
+            self._add(events.chosen(places), int(recorded_at[places[0]]))
 
     def apply(self, events: Events, recorded_at: Micros) -> None:
         """Apply one record of the log: first what was waiting for its time, then its own events."""
@@ -67,7 +87,7 @@ class SignalLedger:
         if ahead.any():
             self.waiting = _joined(self.waiting, events.chosen(ahead))
             events = events.chosen(~ahead)
-        self._add(events)
+        self._add(events, recorded_at)
 
     def release(self, recorded_at: Micros) -> None:
         """Apply the waiting events whose time has come, each as a record of its own, by time."""
@@ -77,7 +97,7 @@ class SignalLedger:
         ready = self.waiting.chosen(due)
         self.waiting = self.waiting.chosen(~due)
         for place in np.argsort(ready.at, kind="stable"):
-            self._add(ready.chosen(np.array([place])))
+            self._add(ready.chosen(np.array([place])), recorded_at)
 
     def decayed_scores(self, items: IntArray, now: Micros) -> FloatArray:
         """Return decayed scores at a time not before the last record: float64[items]."""
@@ -102,10 +122,10 @@ class SignalLedger:
             return np.zeros(len(items))
         return self.counts(items, window, now) / (length / SECOND)
 
-    def _add(self, events: Events) -> None:
+    def _add(self, events: Events, recorded_at: Micros) -> None:
         if len(events):
             self.decayed.add(events.items, events.weights, events.at)
-            self.windows.add(events.items, events.at)
+            self.windows.add(events.items, events.at, recorded_at)
             self.totals = grown(self.totals, int(events.items.max()) + 1)
             np.add.at(self.totals, events.items, 1)
 
