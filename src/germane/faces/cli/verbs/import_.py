@@ -51,9 +51,9 @@ def import_(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Record many events from JSON lines, CSV or TSV, the last two with a line of names.
+    """Record many events from JSON lines, CSV or TSV.
 
-    Columns that are no field of an event are left out. Times are ISO 8601 (UTC where they name no
+    CSV and TSV begin with a line of names. Columns that are no field of an event are left out. Times are ISO 8601 (UTC where they name no
     zone) or seconds since 1970.
     """
     given = Given.of(ctx, db, as_json)

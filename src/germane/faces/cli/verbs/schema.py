@@ -28,7 +28,10 @@ def schema(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a store declares, as TOML; or check a TOML file of declarations."""
+    """Show what a store declares, or check a file of it.
+
+    Both are TOML: what is shown can be declared again.
+    """
     given = Given.of(ctx, db, as_json)
     if action == "check" and file is not None:
         from germane.model.schema import Schema
