@@ -53,8 +53,8 @@ def import_(
 ) -> None:
     """Record many events from JSON lines, CSV or TSV.
 
-    CSV and TSV begin with a line of names. Columns that are no field of an event are left out. Times are ISO 8601 (UTC where they name no
-    zone) or seconds since 1970.
+    CSV and TSV begin with a line of names. Columns that are no field of an event are left out. Times are
+    ISO 8601 (UTC where they name no zone) or seconds since 1970.
     """
     given = Given.of(ctx, db, as_json)
     columns = dict(_pair(each) for each in rename or ())
