@@ -317,3 +317,47 @@ def test_a_schema_is_read_from_toml(tmp_path: Path) -> None:
     path.write_text(f'lang = "german"\n[[signals]]\n{view}\n[[signals]]\n{buy}\n')
     schema = Schema([Signal("view", half_life="7d"), Signal("buy", windows=("24h", "all"))], lang="german")
     assert germane.open(schema=path).schema == schema == Schema.from_declaration(schema.declaration())
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"weight": np.array([1.0, np.nan])}, "rows[1].weight: must be a number from -1e12 to 1e12, not nan"),
+        ({"weight": [1.0, "x"]}, "rows[1].weight: must be a number"),
+        ({"at": np.array([0.0, np.inf])}, "rows[1].at: inf is not a time"),
+        ({"at": np.array([NOW, NOW + 301])}, "rows[1].at: lies more than 5 minutes ahead"),
+        ({"at": [NOW, "soon"]}, "rows[1].at: a time is an aware datetime or seconds"),
+        ({"user": ["u", 7]}, "rows[1].user: must be a string, not int"),
+        ({"user": ["u", []]}, "rows[1].user: must be a string, not list"),
+        ({"name": ["view", None]}, "rows[1].name: must be a string, not NoneType"),
+        ({"item": ["a", "zzz"]}, "rows[1]: there is no item 'zzz' to signal on"),
+        ({"position": [0, -1]}, "rows[1].position: -1 is out of range"),
+        ({"wieght": [1, 2]}, "wieght: is nothing an event has: it has name, item, user"),
+    ],
+)
+def test_errors_of_columns_name_the_row(db: germane.Database, columns: dict[str, Any], message: str) -> None:
+    events = db.stats().events
+    with pytest.raises(germane.Error) as caught:
+        db.signal_many({"name": ["view", "view"], "item": ["a", "b"], **columns})
+    assert str(caught.value).startswith(message)
+    assert db.stats().events == events
+
+
+@pytest.mark.parametrize("missing", ["name", "item"])
+def test_columns_need_names_and_items(db: germane.Database, missing: str) -> None:
+    columns = {"name": ["view"], "item": ["a"]}
+    del columns[missing]
+    with pytest.raises(InvalidArgument, match=f"^{missing}: is missing"):
+        db.signal_many(columns)
+
+
+def test_batches_are_kept_whole_or_not_at_all(db: germane.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("germane.signals.batch.BATCH", 3)
+    rows = [{"name": "view", "item": "a", "weight": 1.0}] * 5
+    with pytest.raises(InvalidArgument, match=r"^rows\[5\]\.weight"):
+        db.signal_many([*rows, {"name": "view", "item": "a", "weight": "x"}])
+    assert db.count("view", "a", "all") == 3
+    columns = {"name": ["view"] * 7, "item": ["a"] * 6 + ["zzz"], "at": np.arange(7), "weight": np.arange(7)}
+    with pytest.raises(NotFound, match=r"^rows\[6\]: there is no item 'zzz'"):
+        db.signal_many(columns)
+    assert db.count("view", "a", "all") == 9

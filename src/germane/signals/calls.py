@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from itertools import islice
 from typing import Any, TypeVar
 
 import apsw
@@ -17,9 +16,10 @@ from germane.model.items import Receipt
 from germane.model.signals import Signal
 from germane.model.times import Micros, to_micros
 from germane.model.values import check_id
+from germane.signals.batch import batches, record_many
 from germane.signals.decay import IntArray
 from germane.signals.ledger import SignalLedger
-from germane.signals.record import BATCH, check_row, record, record_many, rows_of
+from germane.signals.record import check_row, record
 from germane.signals.view import SignalView, as_of
 
 _Reading = TypeVar("_Reading", int, float)
@@ -121,12 +121,10 @@ class SignalCalls:
         2
         """
         recorded = done = 0
-        given = iter(rows_of(rows_or_columns))
-        while batch := list(islice(given, BATCH)):
-            rows = [check_row(row, f"rows[{number}].") for number, row in enumerate(batch, done)]
+        for batch in batches(rows_or_columns):
             with self._journal.write() as writer:
-                recorded += record_many(writer, rows, done)
-            done += len(rows)
+                recorded += record_many(writer, batch, done)
+            done += len(batch)
         return recorded
 
     def decayed(

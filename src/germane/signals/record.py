@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import apsw
@@ -20,8 +20,6 @@ from germane.model.values import check_count, check_id
 AHEAD = 5 * 60 * SECOND
 """How far ahead of the database's time an event may be."""
 GREATEST_WEIGHT = 1e12
-BATCH = 100_000
-"""Events that are one record of the log."""
 
 FIELDS = ("name", "item", "user", "weight", "at", "event_id", "page", "position")
 
@@ -102,51 +100,17 @@ def record(writer: Writer, row: Row) -> Receipt:
     rev = writer.connection.execute("SELECT rev FROM item WHERE id = ? AND live = 1", (row.item,)).get
     if rev is None:
         raise NotFound(f"there is no item {row.item!r} to signal on")
-    _check_ahead(row.at, writer.now, "at")
+    check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
         before = earlier(writer.connection, row.event_id)
         if before is not None:
-            _check_same(row, before)
+            check_same(row, before)
             return Receipt(row.item, rev, writer.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
         position=row.position, is_timed=row.at is not None,
     )  # fmt: skip
     return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
-
-
-def record_many(writer: Writer, rows: Sequence[Row], where: int = 0) -> int:
-    """Record many events as one record of the log; return how many were new.
-
-    Parameters
-    ----------
-    writer : Writer
-    rows : sequence of Row
-    where : int
-        Place of the first one, for errors.
-    """
-    declared = schema(writer.connection)
-    names = list(dict.fromkeys(row.name for row in rows))
-    for name in names:
-        declared.signal(name)
-    ordinals = _ordinals(writer.connection, rows, where)
-    kept: list[Row] = []
-    seen: dict[str, Row] = {}
-    for number, row in enumerate(rows, where):
-        _check_ahead(row.at, writer.now, f"rows[{number}].at")
-        if row.event_id is not None:
-            before = seen.get(row.event_id) or earlier(writer.connection, row.event_id)
-            if before is not None:
-                _check_same(row, before)
-                continue
-            seen[row.event_id] = row
-        kept.append(row)
-    # An event whose time was given says so for the whole record: those without one are told apart.
-    for is_timed in (True, False):
-        part = [row for row in kept if (row.at is not None) == is_timed]
-        if part:
-            writer.append(_columns(part, names, ordinals, writer.now, is_timed))
-    return len(kept)
 
 
 def earlier(connection: apsw.Connection, event_id: str) -> Row | None:
@@ -173,84 +137,14 @@ def earlier(connection: apsw.Connection, event_id: str) -> Row | None:
     )
 
 
-def rows_of(given: object) -> Iterable[Mapping[str, Any]]:
-    """Return events given as rows, or as one mapping of columns, as rows.
-
-    Raises
-    ------
-    InvalidArgument
-        It is neither, or the columns differ in length.
-    """
-    if not isinstance(given, Mapping):
-        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-            raise InvalidArgument("rows", f"must be events, or columns of them, not {type(given).__name__}")
-        return given
-    columns = {name: _column(name, values) for name, values in given.items()}
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InvalidArgument("rows", f"columns must be of one length: {told}")
-    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-
-
-def _column(name: object, values: object) -> list[Any]:
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind == "M":
-            micros = values.astype("datetime64[us]").astype(np.int64).tolist()
-            return [micro / SECOND for micro in micros]
-        listed: list[Any] = values.tolist()
-        return listed
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InvalidArgument(str(name), f"must be a column of values, not {type(values).__name__}")
-    return list(values)
-
-
-def _columns(
-    rows: Sequence[Row], names: list[str], ordinals: dict[str, int], now: Micros, is_timed: bool
-) -> RecordSignals:
-    users = tuple(dict.fromkeys(row.user for row in rows if row.user is not None))
-    place = {user: number for number, user in enumerate(users)}
-    number = {name: place for place, name in enumerate(names)}
-    return RecordSignals(
-        names=tuple(names),
-        name=np.array([number[row.name] for row in rows], "<u2").tobytes(),
-        item=np.array([ordinals[row.item] for row in rows], "<i8").tobytes(),
-        weight=np.array([row.weight for row in rows], "<f8").tobytes(),
-        at=np.array([now if row.at is None else row.at for row in rows], "<i8").tobytes(),
-        users=users,
-        user=np.array([-1 if row.user is None else place[row.user] for row in rows], "<i4").tobytes()
-        if users
-        else b"",
-        event_ids=_given(row.event_id for row in rows),
-        pages=_given(row.page for row in rows),
-        positions=_given(row.position for row in rows),
-        is_timed=is_timed,
-    )
-
-
-def _given(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return a column, empty when nothing in it is given."""
-    listed = tuple(values)
-    return listed if any(value is not None for value in listed) else ()
-
-
-def _ordinals(connection: apsw.Connection, rows: Sequence[Row], where: int) -> dict[str, int]:
-    ordinals: dict[str, int] = {}
-    for number, row in enumerate(rows, where):
-        if row.item not in ordinals:
-            found = connection.execute("SELECT ordinal FROM item WHERE id = ? AND live = 1", (row.item,)).get
-            if found is None:
-                raise NotFound(f"rows[{number}]: there is no item {row.item!r} to signal on")
-            ordinals[row.item] = int(found)
-    return ordinals
-
-
-def _check_ahead(at: Micros | None, now: Micros, field: str) -> None:
+def check_ahead(at: Micros | None, now: Micros, field: str) -> None:
+    """Refuse a time that lies too far ahead."""
     if at is not None and at > now + AHEAD:
         raise InvalidArgument(field, "lies more than 5 minutes ahead of the database's time")
 
 
-def _check_same(row: Row, before: Row) -> None:
+def check_same(row: Row, before: Row) -> None:
+    """Refuse another event under an id that was used; a time counts only when both calls gave one."""
     same_time = row.at is None or before.at is None or row.at == before.at
     ours, theirs = (
         (row.name, row.item, row.user, row.weight),
