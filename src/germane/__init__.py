@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from germane.model.plain import to_json, to_plain
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
     from germane.model.schema import Schema
+    from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
 
 __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
     "Error", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
     "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Skipped", "Stats", "TermStat",
-    "__version__", "open", "to_json", "to_plain",
+    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
+    "TermStat", "__version__", "open", "to_json", "to_plain",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -49,6 +50,7 @@ _HOME = {
     "model.plain": "to_json to_plain",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",
     "model.schema": "Schema",
+    "model.signals": "Signal",
     "model.weights": "SearchWeights",
 }
 _HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}

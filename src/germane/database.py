@@ -36,6 +36,8 @@ from germane.model.values import (
 from germane.model.weights import SearchWeights
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
+from germane.signals.calls import SignalCalls
+from germane.signals.view import SignalView
 from germane.text.stats import store_stats
 from germane.text.view import TextView
 
@@ -92,7 +94,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database:
+class Database(SignalCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -111,6 +113,7 @@ class Database:
         declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        self._signals = SignalView()
         self._text = TextView(self._journal.id, None if folder is None else folder / "views")
         try:
             if declared is not None:
@@ -514,6 +517,7 @@ class Database:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
         self._text.drop()
+        self._signals.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)
