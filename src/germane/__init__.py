@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         SchemaError,
         SessionClosed,
     )
+    from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
     from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
     from germane.model.schema import Schema
     from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
+    from germane.model.where import where
 
 __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
-    "Error", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
+    "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
     "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
     "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
-    "TermStat", "__version__", "open", "to_json", "to_plain",
+    "TermStat", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -45,6 +47,7 @@ _HOME = {
     "model.documents": "Document Placement",
     "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
     " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.filters": "Filter",
     "model.items": "Item Receipt",
     "model.pages": "Degradation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
@@ -52,6 +55,7 @@ _HOME = {
     "model.schema": "Schema",
     "model.signals": "Signal",
     "model.weights": "SearchWeights",
+    "model.where": "where",
 }
 _HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}
 

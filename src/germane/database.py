@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from germane.knowledge import documents, items
+from germane.knowledge.catalog import CatalogView
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
@@ -19,6 +20,7 @@ from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
 from germane.model.documents import Document
 from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
+from germane.model.filters import Filter
 from germane.model.items import Item, Receipt
 from germane.model.pages import Page
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
@@ -115,6 +117,7 @@ class Database(SignalCalls):
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
         self._signals = SignalView()
         self._text = TextView(self._journal.id, None if folder is None else folder / "views")
+        self._catalogs = CatalogView()
         try:
             if declared is not None:
                 self._declare(declared)
@@ -387,7 +390,7 @@ class Database(SignalCalls):
         session: None = None,
         profile: str = "search",
         personalization: None = None,
-        where: None = None,
+        where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         algo: str = "text",
         match: str = "any",
@@ -415,6 +418,9 @@ class Database(SignalCalls):
             exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
         mode : {"sections", "stats"}
             Ranked results, or counts of matches and words.
+        where : str or Filter, optional
+            Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
+            the same made with `germane.where`.
         collections : sequence of str, optional
             Search only these.
         match : {"any", "all"}
@@ -428,7 +434,7 @@ class Database(SignalCalls):
             Results to return, 1 to 1000.
         explain : bool
             Whether results carry reasons with the numbers behind each word.
-        user, session, profile, personalization, where, algo, session_weights, scorer, aggregate, facets, \
+        user, session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
         sort_by, vector, rerank, typos, as_of
             Only their neutral value is available in this version.
 
@@ -440,6 +446,8 @@ class Database(SignalCalls):
         ------
         InvalidArgument
             An argument cannot be used; the error names it.
+        QuerySyntaxError
+            `where` does not parse; the error says where.
 
         Examples
         --------
@@ -451,7 +459,8 @@ class Database(SignalCalls):
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._journal.read() as connection:
-            return search(self._text.at(connection), connection, request, self._journal.now(connection))
+            now = self._journal.now(connection)
+            return search(self._text.at(connection), self._catalogs, connection, request, now)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -481,7 +490,8 @@ class Database(SignalCalls):
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
         with self._journal.read() as connection:
-            return top(self._text.at(connection), connection, request, self._journal.now(connection))
+            now = self._journal.now(connection)
+            return top(self._text.at(connection), self._catalogs, connection, request, now)
 
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
@@ -498,7 +508,7 @@ class Database(SignalCalls):
             rebuilt: the finding says what is lost.
         """
         findings = self._findings()
-        views = ("tables", "text", "checkpoint")
+        views = ("tables", "text", "checkpoint", "catalog")
         if not repair or not any(finding.part in views for finding in findings):
             return CheckReport(not findings, tuple(findings))
         try:
@@ -563,7 +573,11 @@ class Database(SignalCalls):
 
     def _findings(self) -> list[Finding]:
         with self._journal.read() as connection:
-            return [*check_journal(connection), *guarded("text", self._text.check, connection)]
+            return [
+                *check_journal(connection),
+                *guarded("text", self._text.check, connection),
+                *guarded("catalog", self._catalogs.check, connection),
+            ]
 
     def _save(self, connection: apsw.Connection) -> None:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
@@ -55,6 +55,20 @@ class Row(msgspec.Struct, frozen=True):
         )
 
 
+class State(NamedTuple):
+    """An item's state, its content left aside; metadata and tags are JSON."""
+
+    ordinal: int
+    live: int
+    type: str
+    collection: str
+    kind: str
+    creator: str | None
+    created_at: Micros
+    tags: str
+    metadata: str
+
+
 _ROW = (
     "SELECT i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
     " i.live, i.seq, c.type, c.lang, c.title, c.description, c.body"
@@ -87,6 +101,28 @@ def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:
         row = _row(found)
         if row is not None:
             yield row
+
+
+def states_changed_since(connection: apsw.Connection, seq: int) -> Iterator[State]:
+    """Yield the state of every item that changed after a position, by ordinal."""
+    query = f"SELECT {', '.join(State._fields)} FROM item WHERE seq > ? ORDER BY ordinal"
+    return (State(*row) for row in connection.execute(query, (seq,)))
+
+
+def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
+    """Return the documents that were put or deleted after a position."""
+    # The log is asked first: most writes are of items, and documents have no index by position.
+    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document') LIMIT 1"
+    if connection.execute(newer, (seq,)).fetchone() is None:
+        return []
+    changed = connection.execute("SELECT docid FROM document WHERE seq > ? ORDER BY docid", (seq,))
+    return [docid for (docid,) in changed]
+
+
+def listed(connection: apsw.Connection, docids: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the ordinals of the items that documents list, each once for a document."""
+    for docid in docids:
+        yield from connection.execute("SELECT DISTINCT ordinal, docid FROM section WHERE docid = ?", (docid,))
 
 
 def item_with_rev(connection: apsw.Connection, row: Row, rev: str) -> Row | None:

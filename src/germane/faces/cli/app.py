@@ -135,7 +135,7 @@ def _failed(error: BaseException) -> int:
             raise error
         warn(f"{failures.message(error)}: this is a bug; GERMANE_TRACEBACK=1 shows where, for a report of it")
         return failures.FAILED_CHECK
-    warn(failures.message(error))
+    warn(failures.message(error), failures.place(error))
     return code
 
 
