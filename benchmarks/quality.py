@@ -19,7 +19,7 @@ from ir_measures import R, nDCG
 
 from benchmarks.bm25 import K1, B, FloatArray
 from benchmarks.corpora import Corpus, every_corpus, xquad
-from benchmarks.environment import environment, save
+from benchmarks.environment import environment, load, save
 from benchmarks.rankers import DEPTH, REFERENCE, Run, bm25_runs, check_bm25s, germane_runs
 from benchmarks.significance import RESAMPLES, SEED, difference, interval
 
@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder that holds xquad/ and scifact/")
     parser.add_argument("--quick", action="store_true", help="only XQuAD in English; nothing is saved")
     given = parser.parse_args()
+    busy = load()
     results: list[dict[str, Any]] = []
     for corpus in [xquad(given.data, "en")] if given.quick else every_corpus(given.data):
         began = time.perf_counter()
@@ -159,7 +160,7 @@ def main() -> None:
         path = save(
             "quality",
             {
-                "environment": environment("bm25s", "ir-measures"),
+                "environment": environment(busy, "bm25s", "ir-measures"),
                 "settings": settings,
                 "collections": results,
             },

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environment import load
+from benchmarks.environment import results
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 _MARKED = re.compile(r"(<!-- begin (?P<name>[a-z-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
@@ -41,17 +41,18 @@ def machine(*names: str) -> str:
     """Say where each benchmark ran, and with what."""
     lines = []
     for name in names:
-        at = load(name)["environment"]
+        at = results(name)["environment"]
         packages = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
-        where = f"{at['processor']}, {at['cores']} cores, {at['system']}, Python {at['python']}"
-        lines.append(f"- {name}: {where}, {packages}")
+        busy = f"load {at['load_before']} before" if "load_before" in at else "load unknown"
+        where = f"{at['processor']}, {at['cores']} cores ({busy}), {at['system']}"
+        lines.append(f"- {name}: {where}, Python {at['python']}, {packages}")
     return "\n".join(lines)
 
 
 def requirement() -> str:
     """Show what must hold on each collection, and whether it does."""
     rows = []
-    for each in load("quality")["collections"]:
+    for each in results("quality")["collections"]:
         of = each["requirement"]
         rows.append(
             [
@@ -78,7 +79,7 @@ def requirement() -> str:
 
 def steps() -> str:
     """Show the way from the reference to Germane, one change at a time."""
-    collections = load("quality")["collections"]
+    collections = results("quality")["collections"]
     rows = []
     for each in collections:
         values = [step["ndcg@10"] for step in each["steps"]]
@@ -89,7 +90,7 @@ def steps() -> str:
 
 def quality() -> str:
     """Show every system on every collection."""
-    return "\n\n".join(_collection(each) for each in load("quality")["collections"])
+    return "\n\n".join(_collection(each) for each in results("quality")["collections"])
 
 
 def _collection(each: Results) -> str:
@@ -126,7 +127,7 @@ def _collection(each: Results) -> str:
 def losses() -> str:
     """Show the queries that fall furthest behind the reference."""
     parts = []
-    for each in load("quality")["collections"]:
+    for each in results("quality")["collections"]:
         if not each["losses"]:
             continue
         names = list(each["losses"][0]["place_of_first_answer"])
@@ -158,7 +159,7 @@ def learning() -> str:
             f"{each['share']:.1%}",
             "yes" if each["holds"] else "**no**",
         ]
-        for each in load("learning")["trees"]
+        for each in results("learning")["trees"]
     ]
     head = [
         "tree",
@@ -181,19 +182,19 @@ def first_search() -> str:
         [
             each["name"],
             f"{each['index_and_close_s']:.2f}",
-            f"{each['first_search_process_s']:.2f}",
+            f"{each['search_command_s']:.2f}",
             f"{each['open_and_search_s'] * 1000:.0f}",
             f"{each['page_s'] * 1000:.1f}",
             _megabytes(each["source_bytes"]),
             _megabytes(each["store_bytes"]),
             f"{each['store_bytes'] / each['source_bytes']:.1f}",
         ]
-        for each in load("learning")["trees"]
+        for each in results("learning")["trees"]
     ]
     head = [
         "tree",
         "text index and close, s",
-        "new process to first answer, s",
+        "`germane search`, cold, s",
         "open and first page, ms",
         "a page of 20 when warm, ms",
         "source, MB",
@@ -205,8 +206,7 @@ def first_search() -> str:
 
 def speed() -> str:
     """Show putting and querying, each system beside Germane."""
-    results = load("speed")
-    systems = results["systems"]
+    systems = results("speed")["systems"]
     ours = systems[0]
     building = table(
         ["system", "build, wall s", "sections per core-second", "against germane", "on disk, MB"],
@@ -244,7 +244,7 @@ def _ratio(systems: list[Results], length: str, key: str) -> str:
 
 
 def _depth() -> int:
-    return int(load("quality")["settings"]["depth"])
+    return int(results("quality")["settings"]["depth"])
 
 
 def _four(value: float) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 
 import germane
 from benchmarks.bm25 import K1, B
-from benchmarks.environment import environment, save
+from benchmarks.environment import environment, load, save
 from benchmarks.zipf import VOCABULARY, WORDS, queries, sections
 from germane import Item
 
@@ -167,6 +167,7 @@ def _summary(name: str, rounds: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.parse_args()
+    busy = load()
     results = measure()
     for each in results:
         asked = "  ".join(
@@ -184,7 +185,7 @@ def main() -> None:
         "repeats": REPEATS,
     }
     path = save(
-        "speed", {"environment": environment("bm25s", "apsw"), "settings": settings, "systems": results}
+        "speed", {"environment": environment(busy, "bm25s", "apsw"), "settings": settings, "systems": results}
     )
     print(f"written to {path}")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from benchmarks.bm25 import plain_scores, ranking
 from benchmarks.corpora import as_words
-from benchmarks.environment import load
+from benchmarks.environment import results
 from benchmarks.questions import QUESTIONS
 from benchmarks.report import PAGE, written
 from benchmarks.significance import difference, interval
@@ -109,5 +109,5 @@ def test_the_page_says_what_the_results_say() -> None:
 
 
 def test_the_results_hold_what_must_hold() -> None:
-    assert all(each["requirement"]["met"] for each in load("quality")["collections"])
-    assert all(each["holds"] and not each["errors"] for each in load("learning")["trees"])
+    assert all(each["requirement"]["met"] for each in results("quality")["collections"])
+    assert all(each["holds"] and not each["errors"] for each in results("learning")["trees"])

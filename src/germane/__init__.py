@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from germane.model.plain import to_json, to_plain
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
     from germane.model.schema import Schema
+    from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
     from germane.model.where import where
 
@@ -36,8 +37,8 @@ __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
     "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
     "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Skipped", "Stats", "TermStat",
-    "__version__", "open", "to_json", "to_plain", "where",
+    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
+    "TermStat", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -52,6 +53,7 @@ _HOME = {
     "model.plain": "to_json to_plain",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",
     "model.schema": "Schema",
+    "model.signals": "Signal",
     "model.weights": "SearchWeights",
     "model.where": "where",
 }

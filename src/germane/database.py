@@ -38,6 +38,8 @@ from germane.model.values import (
 from germane.model.weights import SearchWeights
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
+from germane.signals.calls import SignalCalls
+from germane.signals.view import SignalView
 from germane.text.stats import store_stats
 from germane.text.view import TextView
 
@@ -94,7 +96,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database:
+class Database(SignalCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -107,10 +109,13 @@ class Database:
         read_only: bool,
     ) -> None:
         check_choice(durability, "durability", ("batched", "sync"))
+        if clock is not None and not callable(clock):
+            raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        self._signals = SignalView()
         self._text = TextView(self._journal.id, None if folder is None else folder / "views")
         self._catalogs = CatalogView()
         try:
@@ -522,6 +527,7 @@ class Database:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
         self._text.drop()
+        self._signals.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import apsw
@@ -204,12 +205,17 @@ def collections(connection: apsw.Connection) -> dict[str, int]:
 
 def schema(connection: apsw.Connection) -> Schema:
     """Return the store's schema."""
-    found = connection.execute("SELECT value FROM declared WHERE key = 'schema'").fetchone()
-    return Schema.from_declaration(msgspec.json.decode(found[0])) if found else Schema()
+    declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
+    return _schema(declared) if declared else Schema()
 
 
 _NO_CONTENT = ("", None, None, None, "")
 """What is left of a deleted item whose content is missing, so that deleting it helps."""
+
+
+@lru_cache(maxsize=8)
+def _schema(declared: str) -> Schema:
+    return Schema.from_declaration(msgspec.json.decode(declared))
 
 
 def _row(found: Any) -> Row | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.items import check_lang
@@ -84,7 +84,7 @@ def search_request(
         raise InvalidArgument("weights", f"must be SearchWeights, not {type(weights).__name__}")
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
-            raise InvalidArgument(name, f"must be True or False, not {flag!r}")
+            raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
     check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
