@@ -166,8 +166,10 @@ class TestLinks:
         (outside / "a.md").write_text("# A\n\nbody\n")
         (tree / "in").symlink_to(outside)
         (tree / "file.md").symlink_to(outside / "a.md")
-        assert db.learn(tree).added == 2
-        assert watch.paths() == ["docs/file.md", "docs/in/a.md"]
+        (tree.parent / "b.md").write_text("# B\n\nbody\n")
+        (tree / "b.md").symlink_to(tree.parent / "b.md")
+        assert db.learn(tree).added == 2  # file.md is a link to what was found behind the other
+        assert watch.paths() == ["docs/b.md", "docs/in/a.md"]
 
     def test_a_folder_that_moves_behind_a_link(
         self, db: Database, tree: Path, write: Write, watch: Watch

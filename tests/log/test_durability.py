@@ -161,7 +161,9 @@ def test_close_syncs_what_is_outstanding(tmp_path: Path, syncs: Syncs) -> None:
     closing.join(PATIENCE)
     assert not closing.is_alive()
     assert syncs.finished >= 1
-    assert not any(thread.name == "germane-sync" for thread in threading.enumerate())
+    wal = db._journal._wal
+    assert wal is not None
+    assert wal._thread is None or not wal._thread.is_alive()
 
 
 def test_nothing_is_synced_for_reads_and_for_writes_of_nothing(tmp_path: Path, syncs: Syncs) -> None:

@@ -38,6 +38,8 @@ def guarded(
                 yield finding
     except Corruption as error:
         yield Finding(part, f"cannot be read: {error.__context__ or error}")
+    except (TypeError, ValueError, OverflowError) as error:  # a damaged page gave a row of other types
+        yield Finding(part, f"cannot be read: {error}")
 
 
 def _pages(connection: apsw.Connection) -> Iterator[Finding]:
