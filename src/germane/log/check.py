@@ -73,6 +73,9 @@ def _log(connection: apsw.Connection) -> Iterator[Finding]:
                 yield Finding(
                     "content", f"the content of item {item.id!r} at event {seq} (rev {item.rev}) is missing"
                 )
+    folded = connection.execute("SELECT seq FROM view WHERE name = 'tables'").get
+    if folded is not None and folded >= expected:
+        yield Finding("log", f"events {expected} to {folded}, its last ones, are missing")
 
 
 def _content(connection: apsw.Connection) -> Iterator[Finding]:

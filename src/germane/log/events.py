@@ -159,7 +159,7 @@ def decode(seq: int, type: str, data: str | bytes) -> Event:
         return event
     except KeyError:
         raise Corruption(f"event {seq} of the log has the unknown type {type!r}: restore a backup") from None
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except (msgspec.DecodeError, UnicodeError, TypeError) as error:
         raise Corruption(
             f"event {seq} of the log ({type}) does not decode ({error}): restore a backup"
         ) from None

@@ -143,11 +143,11 @@ class JournalFile:
     def _refuse_emptied(self) -> None:
         """Do not take a journal that lost all of its bytes for a new one; SQLite would drop its log."""
         assert self.path is not None
-        if not self.path.is_file() or self.path.stat().st_size:
+        if self.path.exists() and (not self.path.is_file() or self.path.stat().st_size):
             return
         if self._has_wal() or any(self.path.parent.glob("views/*-*")):
             raise Corruption(
-                f"{self.path} is empty, but parts of a store lie beside it: restore a backup, "
+                f"{self.path} is empty or gone, but parts of a store lie beside it: restore a backup, "
                 "or move the folder away to begin anew"
             )
 

@@ -22,6 +22,7 @@ from germane.log.events import (
     UpdateItem,
 )
 from germane.log.tables import FOLDED, FOLDED_NAMES
+from germane.model.errors import Corruption
 
 _json = msgspec.json.Encoder(order="sorted")
 
@@ -54,6 +55,12 @@ def refold(source: apsw.Connection, target: apsw.Connection) -> int:
     Corruption
         The log is damaged; what was folded from it before is worth more than what it gives now.
     """
+    reached = int(source.execute("SELECT coalesce(max(seq), 0) FROM log").get)
+    if _folded(target) > reached:
+        raise Corruption(
+            f"the log ends at event {reached}, and the tables were folded from more: restore a backup, "
+            "or save what the tables hold"
+        )
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
@@ -62,6 +69,14 @@ def refold(source: apsw.Connection, target: apsw.Connection) -> int:
         fold(target, seq, event)
     mark(target, seq)
     return seq
+
+
+def _folded(connection: apsw.Connection) -> int:
+    """Return the position that the tables reflect, 0 without any."""
+    try:
+        return int(connection.execute("SELECT seq FROM view WHERE name = 'tables'").get or 0)
+    except apsw.SQLError:
+        return 0
 
 
 def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
