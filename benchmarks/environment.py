@@ -18,7 +18,7 @@ def load() -> float:
     return round(os.getloadavg()[0], 2)
 
 
-def environment(load_before: float, *packages: str) -> dict[str, Any]:
+def environment(*packages: str, load_before: float | None = None) -> dict[str, Any]:
     """Describe the machine, what else it was doing when the run began, and the versions that take part."""
     return {
         "machine": platform.machine(),

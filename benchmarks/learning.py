@@ -158,7 +158,8 @@ def main() -> None:
             )
     settings = {"repeats": REPEATS, "most_share": MOST_SHARE, "first_search": FIRST_SEARCH}
     path = save(
-        "learning", {"environment": environment(busy, "apsw"), "settings": settings, "trees": results}
+        "learning",
+        {"environment": environment("apsw", load_before=busy), "settings": settings, "trees": results},
     )
     print(f"written to {path}")
 

@@ -160,7 +160,7 @@ def main() -> None:
         path = save(
             "quality",
             {
-                "environment": environment(busy, "bm25s", "ir-measures"),
+                "environment": environment("bm25s", "ir-measures", load_before=busy),
                 "settings": settings,
                 "collections": results,
             },

@@ -37,7 +37,11 @@ def main() -> None:
             results = two_writers(Path(folder), given.seconds, given.seed)
         else:
             results = kills(Path(folder), given.count, given.seed)
-    results = {"environment": environment(before), "took_s": round(time.perf_counter() - began, 1), **results}
+    results = {
+        "environment": environment(load_before=before),
+        "took_s": round(time.perf_counter() - began, 1),
+        **results,
+    }
     print(summary(results))
     path = save(f"reliability-{given.trial}", results)
     print(f"written to {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")

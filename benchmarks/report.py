@@ -43,7 +43,7 @@ def machine(*names: str) -> str:
     for name in names:
         at = results(name)["environment"]
         packages = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
-        busy = f"load {at['load_before']} before" if "load_before" in at else "load unknown"
+        busy = "load unknown" if at.get("load_before") is None else f"load {at['load_before']} before"
         where = f"{at['processor']}, {at['cores']} cores ({busy}), {at['system']}"
         lines.append(f"- {name}: {where}, Python {at['python']}, {packages}")
     return "\n".join(lines)
