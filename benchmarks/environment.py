@@ -13,30 +13,36 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 
 
-def environment(*packages: str) -> dict[str, Any]:
-    """Describe the machine and the versions that take part."""
+def load() -> float:
+    """Return how many processes wanted a core over the last minute: above 0, others work beside."""
+    return round(os.getloadavg()[0], 2)
+
+
+def environment(load_before: float, *packages: str) -> dict[str, Any]:
+    """Describe the machine, what else it was doing when the run began, and the versions that take part."""
     return {
         "machine": platform.machine(),
         "system": platform.system(),
         "processor": _processor(),
         "cores": os.cpu_count(),
+        "load_before": load_before,
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "packages": {name: version(name) for name in ("germane", "numpy", "PyStemmer", *packages)},
     }
 
 
-def save(name: str, results: dict[str, Any]) -> Path:
+def save(name: str, found: dict[str, Any]) -> Path:
     """Write the results of a benchmark as JSON."""
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
 
 
-def load(name: str) -> dict[str, Any]:
+def results(name: str) -> dict[str, Any]:
     """Read the results of a benchmark."""
-    results: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    return results
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
 
 
 def _processor() -> str:

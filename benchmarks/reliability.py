@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environment import environment, save
+from benchmarks.environment import environment, load, save
 from benchmarks.trials import kills, two_writers
 
 
@@ -30,13 +30,14 @@ def main() -> None:
     for each in (side_by_side, killed):
         each.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    before = load()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         if given.trial == "two-writers":
             results = two_writers(Path(folder), given.seconds, given.seed)
         else:
             results = kills(Path(folder), given.count, given.seed)
-    results = {"environment": environment(), "took_s": round(time.perf_counter() - began, 1), **results}
+    results = {"environment": environment(before), "took_s": round(time.perf_counter() - began, 1), **results}
     print(summary(results))
     path = save(f"reliability-{given.trial}", results)
     print(f"written to {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")

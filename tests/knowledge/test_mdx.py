@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from germane.knowledge.mdx import drop_esm
+from germane.knowledge.mdx import drop_esm, hide_tags
 from germane.knowledge.sections import cut_markdown
 
 
@@ -68,3 +68,66 @@ def test_only_whole_lines_are_blanked(text: str) -> None:
 def test_hostile_statements(unit: str) -> None:
     """Each line is looked at a bounded number of times: with a look ahead to the end this took minutes."""
     assert drop_esm(unit * 20_000).count("\n") == (unit * 20_000).count("\n")
+
+
+TABS = """# Guide
+
+<Tabs>
+  <Fragment slot="npm">
+  ```shell
+  # create a project
+
+  # build it
+  npm create
+  ```
+  </Fragment>
+</Tabs>
+
+## Next
+
+<Box icon="list">
+## In a box
+</Box>
+
+```astro
+<Layout>
+# in code
+</Layout>
+```
+"""
+
+
+def test_headings_between_tags() -> None:
+    """Fails when headings are looked for in the source as CommonMark reads it: ``build it`` is one then."""
+    cuts = cut_markdown(TABS, is_mdx=True).sections
+    assert [cut.heading_path for cut in cuts] == [("Guide",), ("Guide", "Next"), ("Guide", "In a box")]
+    assert [cut.lines for cut in cuts] == [(1, 12), (14, 16), (17, 24)]
+    assert "<Fragment" in cuts[0].body
+    assert "<Layout>" in cuts[2].body
+
+
+def test_tags_of_plain_markdown_are_html() -> None:
+    cuts = cut_markdown("<Box>\n## In a box\n</Box>\n\n## Next\n").sections
+    assert [cut.title for cut in cuts] == [None, "Next"]
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("<A>\ntext", "   \ntext"),
+        ("  </A.B>  \r\ntext", "          \r\ntext"),
+        ('<A b="ü" c={d} />', "                  "),
+        ("<A> text", "<A> text"),
+        ("a < b >", "a < b >"),
+        ("<A b={c => d} />", "<A b={c => d} />"),
+        ("```\n<A>\n```\n<A>", "```\n<A>\n```\n   "),
+    ],
+)
+def test_lines_that_hold_only_a_tag(source: str, left: str) -> None:
+    assert hide_tags(source) == left
+
+
+@given(st.text(alphabet="<>/Aa=\"'{} \t\n\r`~#ü", max_size=60))
+def test_hiding_moves_no_byte(text: str) -> None:
+    before, after = text.encode().split(b"\n"), hide_tags(text).encode().split(b"\n")
+    assert [len(line) for line in before] == [len(line) for line in after]

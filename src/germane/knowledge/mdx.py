@@ -1,4 +1,4 @@
-"""MDX as Markdown: without its import and export statements."""
+"""MDX as Markdown: without its import and export statements, and with what stands between tags."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ _ESM = re.compile(r"(?:import|export)\b(?=[\s{*\"'])")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\n]*|(~{3,}).*)$", re.MULTILINE)
 _ATX = re.compile(r" {0,3}#{1,6}(?:\s|\Z)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LONE_TAG = re.compile(r"[ \t]*</?[A-Za-z][\w.:-]*(?:\s[^<>\r\n]*)?/?>[ \t]*(?=\r?\n|\Z)")
 _QUOTED = re.compile(r""""(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|`(?:\\.|[^`\\])*`?|//.*""")
 
 
@@ -41,6 +42,32 @@ def drop_esm(text: str) -> str:
         elif opening:
             fence = opening[1] or opening[2]
         number += 1
+    return "".join(lines)
+
+
+def hide_tags(text: str) -> str:
+    r"""Blank the lines of MDX that hold nothing but a tag, byte for byte; those in code blocks stay.
+
+    To CommonMark such a line begins a block of HTML, which runs to the next blank line and takes the
+    headings and the fences in it along; to MDX it is a tag, and what follows is Markdown. So headings
+    are looked for in this text, and lie in the source where they lie here.
+
+    Examples
+    --------
+    >>> hide_tags("<Box>\n## Two\n</Box>")
+    '     \n## Two\n      '
+    """
+    lines = _LINE.findall(text)
+    fence = ""
+    for number, line in enumerate(lines):
+        opening = _FENCE.match(line)
+        if fence:
+            if opening and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif opening:
+            fence = opening[1] or opening[2]
+        elif tag := _LONE_TAG.match(line):
+            lines[number] = " " * len(tag[0].encode()) + line[tag.end() :]
     return "".join(lines)
 
 

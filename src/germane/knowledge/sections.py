@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -10,7 +11,7 @@ from datetime import datetime, time
 import pyromark
 
 from germane.knowledge.frontmatter import read_front_matter
-from germane.knowledge.mdx import drop_esm
+from germane.knowledge.mdx import drop_esm, hide_tags
 from germane.model.errors import InvalidArgument
 from germane.model.items import check_lang
 from germane.model.values import Value, check_id
@@ -121,7 +122,8 @@ def cut_markdown(text: str, is_mdx: bool = False, title: str | None = None) -> S
     rest = text[front.length :]
     if is_mdx:
         rest = drop_esm(rest)
-    sections = _at_headings(rest, first_line, title, description)
+    headings = _headings(hide_tags(rest) if is_mdx else rest)
+    sections = _at_headings(rest, headings, first_line, title, description)
     if title is None:
         title = next((cut.title for cut in sections if cut.level == 1 and cut.title), None)
     return Source(
@@ -129,9 +131,14 @@ def cut_markdown(text: str, is_mdx: bool = False, title: str | None = None) -> S
     )
 
 
-def _at_headings(text: str, first_line: int, title: str | None, description: str | None) -> list[Cut]:
+Heading = tuple[int, str, int, int]
+"""Level, text, and byte range of a heading."""
+
+
+def _at_headings(
+    text: str, headings: Sequence[Heading], first_line: int, title: str | None, description: str | None
+) -> list[Cut]:
     data = text.encode()
-    headings = _headings(text)
     starts = [start for _, _, start, _ in headings]
     bodies_end = [*starts, len(data)][1:]
     preamble = _trim(data[: starts[0] if starts else len(data)].decode())
@@ -169,9 +176,9 @@ def _at_headings(text: str, first_line: int, title: str | None, description: str
     return sections
 
 
-def _headings(text: str) -> list[tuple[int, str, int, int]]:
-    """Return level, text, and byte range of the headings that stand in no other block."""
-    found: list[tuple[int, str, int, int]] = []
+def _headings(text: str) -> list[Heading]:
+    """Return the headings that stand in no other block."""
+    found: list[Heading] = []
     depth = 0
     words: list[str] | None = None
     for event, span in pyromark.events_with_range(text, options=OPTIONS):

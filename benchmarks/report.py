@@ -1,0 +1,297 @@
+"""Writes the tables of `docs/benchmarks.md` from the results, so that no figure is written by hand.
+
+python -m benchmarks.report            # write
+python -m benchmarks.report --check    # fail if the page is not what the results say
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.environment import results
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+_MARKED = re.compile(r"(<!-- begin (?P<name>[a-z-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
+
+Results = dict[str, Any]
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a Markdown table.
+
+    Examples
+    --------
+    >>> print(table(["a", "b"], [[1, 2]]))
+    | a | b |
+    | --- | --- |
+    | 1 | 2 |
+    """
+    names = list(head)
+    lines = [names, ["---"] * len(names), *([str(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def machine(*names: str) -> str:
+    """Say where each benchmark ran, and with what."""
+    lines = []
+    for name in names:
+        at = results(name)["environment"]
+        packages = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
+        busy = f"load {at['load_before']} before" if "load_before" in at else "load unknown"
+        where = f"{at['processor']}, {at['cores']} cores ({busy}), {at['system']}"
+        lines.append(f"- {name}: {where}, Python {at['python']}, {packages}")
+    return "\n".join(lines)
+
+
+def requirement() -> str:
+    """Show what must hold on each collection, and whether it does."""
+    rows = []
+    for each in results("quality")["collections"]:
+        of = each["requirement"]
+        rows.append(
+            [
+                each["name"],
+                of["system"],
+                _four(of["ndcg@10"]),
+                _four(of["reference_value"]),
+                "yes" if of["met"] else "**no**",
+                "; ".join(of["variants_above"]) or "none",
+                f"{_four(of['as_typed'])}, {'yes' if of['met_as_typed'] else '**no**'}",
+            ]
+        )
+    head = [
+        "collection",
+        "setting",
+        "nDCG@10",
+        "bm25",
+        "at least bm25",
+        "variants of bm25 above it",
+        "with questions as typed",
+    ]
+    return table(head, rows)
+
+
+def steps() -> str:
+    """Show the way from the reference to Germane, one change at a time."""
+    collections = results("quality")["collections"]
+    rows = []
+    for each in collections:
+        values = [step["ndcg@10"] for step in each["steps"]]
+        changes = [f"{_four(b)} ({b - a:+.4f})" for a, b in pairwise(values)]
+        rows.append([each["name"], _four(values[0]), *changes])
+    return table(["collection", *(step["step"] for step in collections[0]["steps"])], rows)
+
+
+def quality() -> str:
+    """Show every system on every collection."""
+    return "\n\n".join(_collection(each) for each in results("quality")["collections"])
+
+
+def _collection(each: Results) -> str:
+    against = {of["system"]: of["ndcg@10"] for of in each["against_reference"]}
+    rows = []
+    for system in each["systems"]:
+        cells = [system["name"], _interval(system["ndcg@10"]), _interval(system["recall@100"])]
+        if (other := against.get(system["name"])) is not None:
+            cells += [
+                f"{other['mean']:+.4f} ({other['low']:+.4f} to {other['high']:+.4f})",
+                f"{other['p']:.3f}",
+                f"{other['better']} / {other['equal']} / {other['worse']}",
+            ]
+        else:
+            cells += ["", "", ""]
+        rows.append(cells)
+    check = each["bm25s_check"]
+    return "\n".join(
+        [
+            f"**{each['name']}**: {each['documents']:,} documents, {each['queries']:,} queries,"
+            f" {each['judgements']:,} judgements.",
+            "",
+            table(
+                ["system", "nDCG@10", "R@100", "nDCG@10 against bm25", "p", "queries better / equal / worse"],
+                rows,
+            ),
+            "",
+            f"bm25s against the plain formula: largest difference {check['largest_difference']:.0e} of the"
+            f" best score; first ten differ for {check['rankings_differ']} queries.",
+        ]
+    )
+
+
+def losses() -> str:
+    """Show the queries that fall furthest behind the reference."""
+    parts = []
+    for each in results("quality")["collections"]:
+        if not each["losses"]:
+            continue
+        names = list(each["losses"][0]["place_of_first_answer"])
+        rows = [
+            [
+                loss["query"].replace("|", r"\|"),
+                f"{loss['difference']:+.3f}",
+                *(loss["place_of_first_answer"][name] or f"beyond {_depth()}" for name in names),
+            ]
+            for loss in each["losses"][:5]
+        ]
+        head = ["query", "nDCG@10", *(f"place, {name}" for name in names)]
+        parts.append(f"**{each['name']}**\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def learning() -> str:
+    """Show what was learned, and what learning it again costs."""
+    rows = [
+        [
+            each["name"],
+            f"{each['documents']:,} of {each['files']:,}",
+            f"{each['sections']:,}",
+            len(each["errors"]),
+            len(each["skipped"]),
+            f"{each['learn_s']:.2f}",
+            f"{each['sections_per_s']:,.0f}",
+            f"{each['learn_again_s']:.3f}",
+            f"{each['share']:.1%}",
+            "yes" if each["holds"] else "**no**",
+        ]
+        for each in results("learning")["trees"]
+    ]
+    head = [
+        "tree",
+        "documents of files",
+        "sections",
+        "errors",
+        "skipped",
+        "learn, s",
+        "sections/s",
+        "again, s",
+        "share",
+        "nothing changed, and below 20 %",
+    ]
+    return table(head, rows)
+
+
+def first_search() -> str:
+    """Show the first search of a process, and sizes."""
+    rows = [
+        [
+            each["name"],
+            f"{each['index_and_close_s']:.2f}",
+            f"{each['search_command_s']:.2f}",
+            f"{each['open_and_search_s'] * 1000:.0f}",
+            f"{each['page_s'] * 1000:.1f}",
+            _megabytes(each["source_bytes"]),
+            _megabytes(each["store_bytes"]),
+            f"{each['store_bytes'] / each['source_bytes']:.1f}",
+        ]
+        for each in results("learning")["trees"]
+    ]
+    head = [
+        "tree",
+        "text index and close, s",
+        "`germane search`, cold, s",
+        "open and first page, ms",
+        "a page of 20 when warm, ms",
+        "source, MB",
+        "store, MB",
+        "store / source",
+    ]
+    return table(head, rows)
+
+
+def speed() -> str:
+    """Show putting and querying, each system beside Germane."""
+    systems = results("speed")["systems"]
+    ours = systems[0]
+    building = table(
+        ["system", "build, wall s", "sections per core-second", "against germane", "on disk, MB"],
+        [
+            [
+                each["name"],
+                f"{each['build_wall_s']:.2f}",
+                f"{each['sections_per_core_s']:,.0f}",
+                f"{each['sections_per_core_s'] / ours['sections_per_core_s']:.2f}",
+                _megabytes(each["bytes"]),
+            ]
+            for each in systems
+        ],
+    )
+    asking = table(
+        ["words", *(f"{each['name']}, p50 / p99 us" for each in systems), "germane / fastest, p50", "p99"],
+        [
+            [
+                length,
+                *(
+                    f"{each['queries'][length]['p50_us']:,.0f} / {each['queries'][length]['p99_us']:,.0f}"
+                    for each in systems
+                ),
+                *(_ratio(systems, length, key) for key in ("p50_us", "p99_us")),
+            ]
+            for length in ours["queries"]
+        ],
+    )
+    return f"{building}\n\n{asking}"
+
+
+def _ratio(systems: list[Results], length: str, key: str) -> str:
+    ours, *others = (each["queries"][length][key] for each in systems)
+    return f"{ours / min(others):.1f}"
+
+
+def _depth() -> int:
+    return int(results("quality")["settings"]["depth"])
+
+
+def _four(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _interval(of: Results) -> str:
+    return f"{of['mean']:.4f} ({of['low']:.4f} to {of['high']:.4f})"
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.1f}"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "machine": lambda: machine("quality", "learning", "speed"),
+    "requirement": requirement,
+    "steps": steps,
+    "quality": quality,
+    "losses": losses,
+    "learning": learning,
+    "first-search": first_search,
+    "speed": speed,
+}
+"""What stands between the markers of the page."""
+
+
+def written(page: str) -> str:
+    """Return a page with every table as the results give it."""
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{TABLES[match['name']]()}\n\n{match[3]}"
+
+    return _MARKED.sub(fill, page)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if something is out of date"
+    )
+    given = parser.parse_args()
+    page = PAGE.read_text(encoding="utf-8")
+    if given.check:
+        sys.exit(0 if written(page) == page else f"{PAGE.name} is not what the results say")
+    PAGE.write_text(written(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
