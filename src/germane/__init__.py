@@ -23,19 +23,22 @@ if TYPE_CHECKING:
         SchemaError,
         SessionClosed,
     )
+    from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
     from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
     from germane.model.schema import Schema
+    from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
+    from germane.model.where import where
 
 __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
-    "Error", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
+    "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
     "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Skipped", "Stats", "TermStat",
-    "__version__", "open", "to_json", "to_plain",
+    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
+    "TermStat", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -44,12 +47,15 @@ _HOME = {
     "model.documents": "Document Placement",
     "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
     " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.filters": "Filter",
     "model.items": "Item Receipt",
     "model.pages": "Degradation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",
     "model.schema": "Schema",
+    "model.signals": "Signal",
     "model.weights": "SearchWeights",
+    "model.where": "where",
 }
 _HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}
 

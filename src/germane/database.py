@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from germane.knowledge import documents, items
+from germane.knowledge.catalog import CatalogView
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
@@ -19,6 +20,7 @@ from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
 from germane.model.documents import Document
 from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
+from germane.model.filters import Filter
 from germane.model.items import Item, Receipt
 from germane.model.pages import Page
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
@@ -36,6 +38,8 @@ from germane.model.values import (
 from germane.model.weights import SearchWeights
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
+from germane.signals.calls import SignalCalls
+from germane.signals.view import SignalView
 from germane.text.stats import store_stats
 from germane.text.view import TextView
 
@@ -92,7 +96,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database:
+class Database(SignalCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -105,11 +109,15 @@ class Database:
         read_only: bool,
     ) -> None:
         check_choice(durability, "durability", ("batched", "sync"))
+        if clock is not None and not callable(clock):
+            raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        self._signals = SignalView()
         self._text = TextView(self._journal.id, None if folder is None else folder / "views")
+        self._catalogs = CatalogView()
         try:
             if declared is not None:
                 self._declare(declared)
@@ -382,7 +390,7 @@ class Database:
         session: None = None,
         profile: str = "search",
         personalization: None = None,
-        where: None = None,
+        where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         algo: str = "text",
         match: str = "any",
@@ -410,6 +418,9 @@ class Database:
             exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
         mode : {"sections", "stats"}
             Ranked results, or counts of matches and words.
+        where : str or Filter, optional
+            Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
+            the same made with `germane.where`.
         collections : sequence of str, optional
             Search only these.
         match : {"any", "all"}
@@ -423,7 +434,7 @@ class Database:
             Results to return, 1 to 1000.
         explain : bool
             Whether results carry reasons with the numbers behind each word.
-        user, session, profile, personalization, where, algo, session_weights, scorer, aggregate, facets, \
+        user, session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
         sort_by, vector, rerank, typos, as_of
             Only their neutral value is available in this version.
 
@@ -435,6 +446,8 @@ class Database:
         ------
         InvalidArgument
             An argument cannot be used; the error names it.
+        QuerySyntaxError
+            `where` does not parse; the error says where.
 
         Examples
         --------
@@ -446,7 +459,8 @@ class Database:
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._journal.read() as connection:
-            return search(self._text.at(connection), connection, request, self._journal.now(connection))
+            now = self._journal.now(connection)
+            return search(self._text.at(connection), self._catalogs, connection, request, now)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -476,7 +490,8 @@ class Database:
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
         with self._journal.read() as connection:
-            return top(self._text.at(connection), connection, request, self._journal.now(connection))
+            now = self._journal.now(connection)
+            return top(self._text.at(connection), self._catalogs, connection, request, now)
 
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
@@ -511,6 +526,7 @@ class Database:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
         self._text.drop()
+        self._signals.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)
@@ -556,7 +572,11 @@ class Database:
 
     def _findings(self) -> list[Finding]:
         with self._journal.read() as connection:
-            return [*check_journal(connection), *guarded("text", self._text.check, connection)]
+            return [
+                *check_journal(connection),
+                *guarded("text", self._text.check, connection),
+                *guarded("catalog", self._catalogs.check, connection),
+            ]
 
     def _save(self, connection: apsw.Connection) -> None:
         try:

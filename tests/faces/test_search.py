@@ -35,6 +35,11 @@ def same(document: Any) -> Any:
         (["red", "lamp", "--collection", "main", "--collection", "x"], {"collections": ["main", "x"]}),
         (["red", "lamp", "--collection", "x"], {"collections": ["x"]}),
         (
+            ["red", "lamp", "--where", "type = 'text/markdown' and document != 'x'"],
+            {"where": "type = 'text/markdown' and document != 'x'"},
+        ),
+        (["red", "lamp", "--where", "meta.price < 10"], {"where": germane.where.meta.price < 10}),
+        (
             ["red", "lamp", "--weight", "heading=0", "--weight", "zone=3"],
             {"weights": germane.SearchWeights(heading=0, zone=3)},
         ),
@@ -150,3 +155,38 @@ def test_stored_text_cannot_steer_a_terminal(cli: Cli) -> None:
     printed = cli.good("search", "lamp")
     assert "\x1b" not in printed and "\x9b" not in printed and "␛[31m" in printed
     assert "[bold]x[/bold]" in printed
+
+
+def test_a_filter_limits_what_is_found(cli: Cli) -> None:
+    cli.good("put", "--id", "a", "--body", "A lamp.", "--meta", "price=5", "--tag", "used")
+    cli.good("put", "--id", "b", "--body", "A lamp.", "--meta", "price=20")
+    assert [item["id"] for item in page(cli, "lamp", "--where", "meta.price < 10")["items"]] == ["a"]
+    assert [item["id"] for item in page(cli, "lamp", "--where", "NOT tags = 'used'")["items"]] == ["b"]
+    said = cli.good("search", "lamp", "--where", "meta.price > 20")
+    assert "only items where meta.price > 20 were looked for" in said
+
+
+def test_a_filter_that_does_not_parse_is_shown_with_a_caret(cli: Cli, docs: Path) -> None:
+    def shown(text: str) -> list[str]:
+        outcome = cli("search", "lamp", "--where", text)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith("germane: ") and "Traceback" not in outcome.err
+        first, *rest = outcome.err.splitlines()
+        assert len(rest) == 2, outcome.err
+        return [first, *rest]
+
+    assert shown("meta.price <\n< 10") == [
+        "germane: expected a string in single quotes, a number, true, false or time '...', not '<' (at 13)",
+        "  meta.price < < 10",
+        "               ^",
+    ]
+    assert shown("creator = '中文' and x = 1")[1:] == [
+        "  creator = '中文' and x = 1",
+        "                       ^",  # each of the two characters is two columns wide
+    ]
+    assert shown("")[1:] == ["  ", "  ^"]
+    long = " or ".join(["id = 'a'"] * 50)
+    _, text, caret = shown(f"{long} or id == 'b' or {long}")
+    assert len(text) < 100 and text.startswith("  ...") and text.endswith("...")
+    assert text[caret.index("^") - 1 :].startswith("== 'b'")
+    assert "\x1b" not in "".join(shown("id = \x1b[31m"))

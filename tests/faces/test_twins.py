@@ -23,6 +23,8 @@ TWINS = {
     "get": "get",
     "document": "get --document",
     "search": "search",
+    "signal": "signal",
+    "signal_many": "import",
     "stats": "stats",
     "check": "check",
     "rebuild": "rebuild",
@@ -33,10 +35,14 @@ WITHOUT_A_TWIN = {
     "put_many": "a command puts one item; a batch of them is a program, and learn for files",
     "put_document": "a document's sections do not fit on a command line: learn cuts them from a file",
     "top": "'search --json' gives the same ids and scores, with the rest of the page",
+    "decayed": "one number of one item is for programs",
+    "count": "one number of one item is for programs",
+    "velocity": "one number of one item is for programs",
     "close": "every command closes what it opened",
 }
 VERBS_OF_THEIR_OWN = {
     "init": "open, with a schema",
+    "schema": "Database.schema, and Schema.from_toml",
     "version": "germane.__version__",
 }
 
@@ -80,7 +86,7 @@ def test_help_is_complete(cli: Cli, verb: str) -> None:
 
 def test_verbs_in_the_help_have_whole_sentences(cli: Cli) -> None:
     listed = cli.good("--help").partition("Commands:\n")[2].strip().splitlines()
-    assert [line.split()[0] for line in listed] == [verb.__name__ for verb, _ in VERBS]
+    assert [line.split()[0] for line in listed] == [verb.__name__.rstrip("_") for verb, _ in VERBS]
     assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
 
 

@@ -178,7 +178,8 @@ def test_a_title_without_a_heading_opens_the_source() -> None:
     assert opening == Cut("Front", "intro", 1, None, ("Front",), (5, 6), "About it.")
     assert (two.heading_path, two.parent, two.lines, two.description) == (("Front", "Two"), 0, (8, 9), None)
     assert titles("---\ntitle: Front\n---\n") == [(1, "Front")]
-    assert titles("---\ntitle: Front\n---\n# One\n") == [(1, "One")]
+    assert titles("---\ntitle: Front\n---\n# Front\n") == [(1, "Front")]
+    assert titles("---\ntitle: Front\n---\n# One\n") == [(1, "Front"), (1, "One")]
 
 
 def test_a_description_belongs_to_the_first_section() -> None:
@@ -300,3 +301,11 @@ HOSTILE = {
 def test_hostile_text_is_cut(text: str) -> None:
     assert cut_markdown(text).sections
     assert cut_markdown(text, is_mdx=True).sections
+
+
+def test_a_title_in_front_matter_is_a_section_unless_a_chapter_has_it_already() -> None:
+    front = "---\ntitle: Recommended gas\n---\n"
+    paths = [cut.heading_path for cut in cut_markdown(f"{front}# Specification\ntext\n").sections]
+    assert paths == [("Recommended gas",), ("Specification",)]
+    paths = [cut.heading_path for cut in cut_markdown(f"{front}# Recommended gas\ntext\n").sections]
+    assert paths == [("Recommended gas",)]

@@ -24,6 +24,7 @@ metadata = st.dictionaries(text, scalar | st.lists(scalar, max_size=3).map(tuple
 plain = metadata.map(metadata_to_plain)
 texts = st.lists(text, max_size=3).map(tuple)
 maybe = st.none() | text
+some = st.lists(maybe, max_size=3).map(tuple)
 
 
 def unset(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -77,6 +78,31 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
     ),
     events.DeleteDocument: st.builds(events.DeleteDocument, docid=text, retired=texts),
     events.AddRoot: st.builds(events.AddRoot, name=text, location=text),
+    events.RecordSignal: st.builds(
+        events.RecordSignal,
+        name=text,
+        item=text,
+        weight=st.floats(allow_nan=False, allow_infinity=False),
+        user=maybe,
+        event_id=maybe,
+        page=maybe,
+        position=st.none() | whole,
+        is_timed=st.booleans(),
+    ),
+    events.RecordSignals: st.builds(
+        events.RecordSignals,
+        names=texts,
+        name=st.binary(max_size=16),
+        item=st.binary(max_size=16),
+        weight=st.binary(max_size=16),
+        at=st.binary(max_size=16),
+        users=texts,
+        user=st.binary(max_size=16),
+        event_ids=some,
+        pages=some,
+        positions=st.lists(st.none() | whole, max_size=3).map(tuple),
+        is_timed=st.booleans(),
+    ),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),
 }
 
@@ -117,6 +143,11 @@ def test_unset_is_not_none() -> None:
     assert again.metadata is msgspec.UNSET
 
 
+def test_text_where_columns_should_be_is_corruption() -> None:
+    with pytest.raises(Corruption, match=r"event 7 of the log \(signals\) does not decode"):
+        decode(7, "signals", "{}")
+
+
 @given(text)
 def test_an_unknown_type_is_corruption(kind: str) -> None:
     if kind not in events.TYPES:
@@ -124,8 +155,8 @@ def test_an_unknown_type_is_corruption(kind: str) -> None:
             decode(7, kind, "{}")
 
 
-@given(st.sampled_from(sorted(events.TYPES)), text)
-def test_data_that_is_of_no_type_is_corruption(kind: str, data: str) -> None:
+@given(st.sampled_from(sorted(events.TYPES)), text | st.binary(max_size=20))
+def test_data_that_is_of_no_type_is_corruption(kind: str, data: str | bytes) -> None:
     try:
         event = decode(7, kind, data)
     except Corruption as error:

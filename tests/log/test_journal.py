@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import germane
-from germane import Item
+from germane import InvalidArgument, Item
 from germane.log.chain import chained, end
 from germane.log.events import DeleteItem, PutItem
 from germane.log.journal import Journal, head
@@ -247,3 +247,9 @@ def test_two_journals_of_one_folder_take_turns(tmp_path: Path) -> None:
         assert head(one) == 7
     first.close()
     second.close()
+
+
+def test_a_clock_must_be_callable(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"^clock: must be callable and return a time, not float"):
+        germane.open(tmp_path / "store", clock=1.0)  # type: ignore[arg-type]
+    assert not (tmp_path / "store").exists()

@@ -97,7 +97,9 @@ def test_read_only_refuses_every_write(store: Path, tmp_path: Path) -> None:
                 call()
     with pytest.raises(germane.ReadOnly, match="the schema differs"):
         germane.open(store, Schema(lang="german"), read_only=True)
-    with germane.open(store, Schema(lang="english"), read_only=True) as db:
+    with germane.open(store, read_only=True) as db:
+        same = db.schema
+    with germane.open(store, same, read_only=True) as db:
         assert db.stats().lang == "english"
 
 

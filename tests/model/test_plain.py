@@ -82,7 +82,7 @@ def test_the_forms_of_bytes_and_times() -> None:
     assert plain["body"] == "AP8="
     assert to_plain(RECEIVED["item"])["metadata"]["since"] == "2024-01-01T00:00:00Z"
     assert to_plain({"view": memoryview(b"\0\xff"), "tags": ("a",)}) == {"view": "AP8=", "tags": ["a"]}
-    assert to_plain(Schema(lang="de")) == {"lang": "german"}
+    assert to_plain(Schema(lang="de")) == {"lang": "german", "signals": []}
 
 
 def test_what_has_no_plain_form_is_named() -> None:

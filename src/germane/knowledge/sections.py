@@ -144,7 +144,7 @@ def _at_headings(
     preamble = _trim(data[: starts[0] if starts else len(data)].decode())
     sections: list[Cut] = []
     stack: list[tuple[int, int]] = []
-    has_title = title is not None and not any(level == 1 for level, _, _, _ in headings)
+    has_title = title is not None and not any((level, name) == (1, title) for level, name, _, _ in headings)
     if preamble or has_title or (description and not headings):
         path: tuple[str, ...] = (title,) if title is not None else ()
         last = first_line + data[: starts[0] if starts else len(data)].decode().rstrip().count("\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
@@ -54,6 +55,20 @@ class Row(msgspec.Struct, frozen=True):
         )
 
 
+class State(NamedTuple):
+    """An item's state, its content left aside; metadata and tags are JSON."""
+
+    ordinal: int
+    live: int
+    type: str
+    collection: str
+    kind: str
+    creator: str | None
+    created_at: Micros
+    tags: str
+    metadata: str
+
+
 _ROW = (
     "SELECT i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
     " i.live, i.seq, c.type, c.lang, c.title, c.description, c.body"
@@ -86,6 +101,28 @@ def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:
         row = _row(found)
         if row is not None:
             yield row
+
+
+def states_changed_since(connection: apsw.Connection, seq: int) -> Iterator[State]:
+    """Yield the state of every item that changed after a position, by ordinal."""
+    query = f"SELECT {', '.join(State._fields)} FROM item WHERE seq > ? ORDER BY ordinal"
+    return (State(*row) for row in connection.execute(query, (seq,)))
+
+
+def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
+    """Return the documents that were put or deleted after a position."""
+    # The log is asked first: most writes are of items, and documents have no index by position.
+    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document') LIMIT 1"
+    if connection.execute(newer, (seq,)).fetchone() is None:
+        return []
+    changed = connection.execute("SELECT docid FROM document WHERE seq > ? ORDER BY docid", (seq,))
+    return [docid for (docid,) in changed]
+
+
+def listed(connection: apsw.Connection, docids: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the ordinals of the items that documents list, each once for a document."""
+    for docid in docids:
+        yield from connection.execute("SELECT DISTINCT ordinal, docid FROM section WHERE docid = ?", (docid,))
 
 
 def item_with_rev(connection: apsw.Connection, row: Row, rev: str) -> Row | None:
@@ -168,12 +205,17 @@ def collections(connection: apsw.Connection) -> dict[str, int]:
 
 def schema(connection: apsw.Connection) -> Schema:
     """Return the store's schema."""
-    found = connection.execute("SELECT value FROM declared WHERE key = 'schema'").fetchone()
-    return Schema.from_declaration(msgspec.json.decode(found[0])) if found else Schema()
+    declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
+    return _schema(declared) if declared else Schema()
 
 
 _NO_CONTENT = ("", None, None, None, "")
 """What is left of a deleted item whose content is missing, so that deleting it helps."""
+
+
+@lru_cache(maxsize=8)
+def _schema(declared: str) -> Schema:
+    return Schema.from_declaration(msgspec.json.decode(declared))
 
 
 def _row(found: Any) -> Row | None:

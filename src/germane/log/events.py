@@ -1,4 +1,4 @@
-"""Typed events: what the log holds, one JSON document each."""
+"""Typed events: what the log holds, a JSON document each, and columns where there are many alike."""
 
 from __future__ import annotations
 
@@ -80,6 +80,41 @@ class AddRoot(Event, frozen=True, kw_only=True):
     location: str
 
 
+class RecordSignal(Event, frozen=True, kw_only=True):
+    """Something that was done with an item, at the event's own time."""
+
+    name: str
+    item: str
+    weight: float = 1.0
+    user: str | None = None
+    event_id: str | None = None
+    page: str | None = None
+    position: int | None = None
+    is_timed: bool = False
+    """Whether the caller gave the time."""
+
+
+class RecordSignals(Event, frozen=True, kw_only=True):
+    """Many of them as columns, little-endian; the event's own time is that of its recording."""
+
+    names: tuple[str, ...]
+    name: bytes
+    """Places in `names`: uint16."""
+    item: bytes
+    """Ordinals of the items, which the log gives out in the order in which items first appear: int64."""
+    weight: bytes
+    """float64."""
+    at: bytes
+    """Microseconds since the epoch: int64."""
+    users: tuple[str, ...] = ()
+    user: bytes = b""
+    """Places in `users`, -1 for none: int32; empty when there are no users."""
+    event_ids: tuple[str | None, ...] = ()
+    pages: tuple[str | None, ...] = ()
+    positions: tuple[int | None, ...] = ()
+    is_timed: bool = False
+
+
 class DeclareSchema(Event, frozen=True, kw_only=True):
     """The store's declarations from here on."""
 
@@ -94,18 +129,24 @@ TYPES: dict[str, type[Event]] = {
     "delete_document": DeleteDocument,
     "root": AddRoot,
     "schema": DeclareSchema,
+    "signal": RecordSignal,
+    "signals": RecordSignals,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
-_DECODERS = {name: msgspec.json.Decoder(cls) for name, cls in TYPES.items()}
+_BINARY = "signals"
+_DECODERS: dict[str, Any] = {name: msgspec.json.Decoder(cls) for name, cls in TYPES.items()}
+_DECODERS[_BINARY] = msgspec.msgpack.Decoder(RecordSignals)
 _encoder = msgspec.json.Encoder()
 
 
-def encode(event: Event) -> tuple[str, str]:
-    """Return an event's type and its data as JSON."""
+def encode(event: Event) -> tuple[str, str | bytes]:
+    """Return an event's type and its data: JSON, or MessagePack for columns."""
+    if isinstance(event, RecordSignals):
+        return _BINARY, msgspec.msgpack.encode(event)
     return _NAMES[type(event)], _encoder.encode(event).decode()
 
 
-def decode(seq: int, type: str, data: str) -> Event:
+def decode(seq: int, type: str, data: str | bytes) -> Event:
     """Return the event that the log holds at a position.
 
     Raises
@@ -114,10 +155,11 @@ def decode(seq: int, type: str, data: str) -> Event:
         The type is unknown, or the data is not of that type.
     """
     try:
-        return _DECODERS[type].decode(data)
+        event: Event = _DECODERS[type].decode(data)
+        return event
     except KeyError:
         raise Corruption(f"event {seq} of the log has the unknown type {type!r}: restore a backup") from None
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except (msgspec.DecodeError, UnicodeError, TypeError) as error:
         raise Corruption(
             f"event {seq} of the log ({type}) does not decode ({error}): restore a backup"
         ) from None

@@ -143,9 +143,9 @@ class JournalFile:
     def _refuse_emptied(self) -> None:
         """Do not take a journal that lost all of its bytes for a new one; SQLite would drop its log."""
         assert self.path is not None
-        if not self.path.is_file() or self.path.stat().st_size:
-            return
-        if self._has_wal() or any(self.path.parent.glob("views/*-*")):
+        # In this order: who makes the store at this moment fills the file before its write-ahead log.
+        has_parts = self._has_wal() or any(self.path.parent.glob("views/*-*"))
+        if has_parts and self.path.is_file() and not self.path.stat().st_size:
             raise Corruption(
                 f"{self.path} is empty, but parts of a store lie beside it: restore a backup, "
                 "or move the folder away to begin anew"

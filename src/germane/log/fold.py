@@ -17,6 +17,8 @@ from germane.log.events import (
     Event,
     PutDocument,
     PutItem,
+    RecordSignal,
+    RecordSignals,
     UpdateItem,
 )
 from germane.log.tables import FOLDED, FOLDED_NAMES
@@ -161,6 +163,16 @@ def _add_root(connection: apsw.Connection, seq: int, event: AddRoot) -> None:
     connection.execute("INSERT INTO root VALUES (?, ?)", (event.name, event.location))
 
 
+def _record_signal(connection: apsw.Connection, seq: int, event: RecordSignal) -> None:
+    if event.event_id is not None:
+        connection.execute("INSERT INTO event_id VALUES (?, ?, 0)", (event.event_id, seq))
+
+
+def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals) -> None:
+    named = ((id, seq, row) for row, id in enumerate(event.event_ids) if id is not None)
+    connection.executemany("INSERT INTO event_id VALUES (?, ?, ?)", named)
+
+
 def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema', ?)", (plain(event.schema),))
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema_seq', ?)", (str(seq),))
@@ -178,4 +190,6 @@ _FOLDS: dict[type[Event], Callable[[apsw.Connection, int, Any], None]] = {
     DeleteDocument: _delete_document,
     AddRoot: _add_root,
     DeclareSchema: _declare,
+    RecordSignal: _record_signal,
+    RecordSignals: _record_signals,
 }

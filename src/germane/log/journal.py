@@ -19,6 +19,7 @@ from germane.log.fold import fold, mark, refold, strike
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
+from germane.model.signals import BUILT_IN
 from germane.version import FORMAT
 
 WAL_PAGES = 4_096
@@ -42,15 +43,16 @@ class Writer:
         self.head, _, self._checksum = end(connection)
         self.has_changed = False
 
-    def append(self, event: Event) -> int:
-        """Append an event, fold it into the tables, and return its position."""
+    def append(self, event: Event, at: int | None = None) -> int:
+        """Append an event that happened at a time (now, without one), and return its position."""
+        at = self.now if at is None else at
         self.head += 1
         self.has_changed = True
         kind, data = encode(event)
-        self._checksum = chained(self._checksum, self.head, self.now, self.now, kind, data)
+        self._checksum = chained(self._checksum, self.head, at, self.now, kind, data)
         self.connection.execute(
             "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
-            (self.head, self.now, self.now, kind, data, self._checksum),
+            (self.head, at, self.now, kind, data, self._checksum),
         )
         fold(self.connection, self.head, event)
         return self.head
@@ -247,7 +249,7 @@ class Journal:
                 connection.execute(TRUTH + FOLDED)
                 connection.execute("INSERT INTO store VALUES ('id', ?), ('epoch', '0')", (uuid.uuid4().hex,))
                 writer = Writer(connection, self.now(connection))
-                writer.append(DeclareSchema(schema=Schema().declaration()))
+                writer.append(DeclareSchema(schema=Schema(signals=BUILT_IN).declaration()))
                 mark(connection, writer.head)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")

@@ -27,6 +27,7 @@ CREATE TABLE item (
 ) STRICT;
 CREATE INDEX item_by_seq ON item (seq);
 CREATE INDEX item_by_type ON item (type);
+CREATE INDEX item_by_creator ON item (creator);
 CREATE TABLE version (
   ordinal INTEGER NOT NULL, seq INTEGER NOT NULL, rev TEXT NOT NULL, PRIMARY KEY (ordinal, seq)
 ) STRICT, WITHOUT ROWID;
@@ -45,9 +46,12 @@ CREATE TABLE section (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX section_by_item ON section (ordinal, docid);
 CREATE TABLE root (name TEXT PRIMARY KEY, location TEXT NOT NULL UNIQUE) STRICT, WITHOUT ROWID;
+CREATE TABLE event_id (
+  id TEXT PRIMARY KEY, seq INTEGER NOT NULL, row INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO view VALUES ('tables', 0);
 """
 
-FOLDED_NAMES = ("item", "version", "tag", "document", "section", "root", "declared", "view")
+FOLDED_NAMES = ("item", "version", "tag", "document", "section", "root", "event_id", "declared", "view")

@@ -55,11 +55,14 @@ class QuerySyntaxError(Error):
         What was expected.
     position : int
         Zero-based offset of the place in the text.
+    text : str or None
+        The text that does not parse.
     """
 
-    def __init__(self, message: str, position: int) -> None:
+    def __init__(self, message: str, position: int, text: str | None = None) -> None:
         super().__init__(f"{message} (at {position})")
         self.position = position
+        self.text = text
 
 
 class NotFound(Error, LookupError):

@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
+from germane.model.filters import Filter
 from germane.model.schema import Schema
 
 
 def to_plain(value: Any) -> Any:
     """Return a value as plain JSON data: dicts, lists, strings, numbers, booleans, None.
 
-    Times become ISO 8601 strings, bytes base64.
+    Times become ISO 8601 strings, bytes base64, filters their text.
 
     Examples
     --------
@@ -38,6 +39,8 @@ def to_json(value: Any) -> str:
 def _encode(value: object) -> Any:
     if isinstance(value, memoryview):
         return base64.b64encode(value).decode()
+    if isinstance(value, Filter):
+        return str(value)
     if isinstance(value, Schema):
         return value.declaration()
     raise TypeError(f"{type(value).__name__} has no plain form")

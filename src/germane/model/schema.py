@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from germane.model.errors import InvalidArgument, SchemaError
+from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
+from germane.model.signals import Signal
 from germane.model.values import neutral
 
 
@@ -17,7 +18,9 @@ class Schema:
 
     Parameters
     ----------
-    signals, profiles, policies, synonyms, unknown_items, retention, impressions
+    signals : iterable of Signal
+        Kinds of behaviour, each name once.
+    profiles, policies, synonyms, unknown_items, retention, impressions
         Not available in this version.
     lang : str
         Language of items that name none: a name, code or tag.
@@ -29,17 +32,18 @@ class Schema:
 
     Examples
     --------
-    >>> Schema(lang="de")
-    Schema(lang='german')
+    >>> Schema([Signal("like", half_life="7d")], lang="de").signal("like").polarity
+    1
     """
 
-    __slots__ = ("lang",)
+    __slots__ = ("lang", "signals")
 
     lang: str
+    signals: tuple[Signal, ...]
 
     def __init__(
         self,
-        signals: tuple[()] = (),
+        signals: Iterable[Signal] = (),
         profiles: tuple[()] = (),
         policies: tuple[()] = (),
         *,
@@ -51,7 +55,6 @@ class Schema:
     ) -> None:
         try:
             neutral(
-                signals=(signals, ()),
                 profiles=(profiles, ()),
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
@@ -65,6 +68,7 @@ class Schema:
         if name is None:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
         object.__setattr__(self, "lang", name)
+        object.__setattr__(self, "signals", _signals(signals))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
@@ -79,14 +83,28 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash(self.lang)
+        return hash((self.lang, self.signals))
 
     def __repr__(self) -> str:
-        return f"Schema(lang={self.lang!r})"
+        return f"Schema({list(self.signals)!r}, lang={self.lang!r})"
+
+    def signal(self, name: object) -> Signal:
+        """Return the signal of a name.
+
+        Raises
+        ------
+        InvalidArgument
+            None is declared under it.
+        """
+        found = next((signal for signal in self.signals if signal.name == name), None)
+        if found is None:
+            names = ", ".join(signal.name for signal in self.signals) or "none"
+            raise InvalidArgument("name", f"{quoted(name)} is no declared signal: declared are {names}")
+        return found
 
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
-        return {"lang": self.lang}
+        return {"lang": self.lang, "signals": [signal.declaration() for signal in self.signals]}
 
     @classmethod
     def of(cls, given: object) -> Schema:
@@ -128,6 +146,8 @@ class Schema:
             if name not in known:
                 raise SchemaError(name, f"is nothing a schema declares: it declares {', '.join(known)}")
         lists = {name: tuple(data[name]) for name in known[:3] if isinstance(data.get(name), list)}
+        if "signals" in lists:
+            lists["signals"] = tuple(Signal.from_declaration(each) for each in lists["signals"])
         return cls(**{**data, **lists})
 
     @classmethod
@@ -148,3 +168,17 @@ class Schema:
             raise
         except (ValueError, RecursionError) as error:  # also numbers and nesting that are too much for it
             raise SchemaError("schema", f"{str(path)!r} is not TOML: {error}") from None
+
+
+def _signals(given: object) -> tuple[Signal, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError("signals", f"must be a list of Signal, not {type(given).__name__}")
+    signals = tuple(given)
+    names: set[str] = set()
+    for number, signal in enumerate(signals):
+        if not isinstance(signal, Signal):
+            raise SchemaError(f"signals[{number}]", f"must be a Signal, not {type(signal).__name__}")
+        if signal.name in names:
+            raise SchemaError(f"signals[{number}].name", f"{signal.name!r} is declared twice")
+        names.add(signal.name)
+    return signals

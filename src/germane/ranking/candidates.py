@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import apsw
 import numpy as np
 
+from germane.knowledge.catalog import CatalogView
+from germane.knowledge.selection import select as select_items
 from germane.ranking.request import SearchRequest
 from germane.text.index import Index
 from germane.text.match import Matches, match
 from germane.text.plan import Filter, Plan, make_plan
-from germane.text.segment import IntArray
+from germane.text.segment import BoolArray, IntArray
 
 _SELECT = {
     "tag": "SELECT ordinal FROM tag WHERE tag = ? ORDER BY ordinal",
@@ -37,7 +39,9 @@ class Candidates:
     loosened: bool
 
 
-def find_candidates(index: Index, connection: apsw.Connection, request: SearchRequest) -> Candidates:
+def find_candidates(
+    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest
+) -> Candidates:
     """Plan a query and select the sections that match."""
     langs = (request.lang,) if request.lang else index.languages(request.collections)
     plan = make_plan(request.text, langs or (index.lang,))
@@ -46,9 +50,14 @@ def find_candidates(index: Index, connection: apsw.Connection, request: SearchRe
         found = connection.execute(_SELECT[condition.field], (condition.value,))
         return np.fromiter((ordinal for (ordinal,) in found), np.int64)
 
-    matches = match(index, plan, select, request.collections, request.needs_all)
+    allowed: BoolArray | None = None
+    if request.where is not None:
+        # The catalogue is built only when a filter asks for it.
+        met = select_items(connection, catalogs.at(connection), request.where)
+        allowed = met[index.ordinals]
+    matches = match(index, plan, select, request.collections, request.needs_all, allowed)
     if request.needs_all and not len(matches.rows):
-        looser = match(index, plan, select, request.collections, False)
+        looser = match(index, plan, select, request.collections, False, allowed)
         if len(looser.rows):
             return Candidates(plan, looser, True)
     return Candidates(plan, matches, False)

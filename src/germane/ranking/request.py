@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
-from germane.model.errors import InvalidArgument
+from germane.model.errors import InvalidArgument, quoted
+from germane.model.filter_text import parse_filter
+from germane.model.filters import Filter
 from germane.model.items import check_lang
 from germane.model.values import check_choice, check_count, check_names, neutral
 from germane.model.weights import SearchWeights
@@ -23,6 +25,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     text : str
         The query; characters that cannot be encoded are replaced.
     mode : {"sections", "stats"}
+    where : Filter or None
     collections : tuple of str, or None
     needs_all : bool
         Whether ``match="all"`` was asked for.
@@ -35,6 +38,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     mode: str
+    where: Filter | None
     collections: tuple[str, ...] | None
     needs_all: bool
     weights: SearchWeights
@@ -48,6 +52,7 @@ def search_request(
     text: str,
     *,
     mode: str,
+    where: str | Filter | None,
     collections: Sequence[str] | None,
     match: str,
     weights: SearchWeights | None,
@@ -68,6 +73,8 @@ def search_request(
     ------
     InvalidArgument
         The error names the parameter.
+    QuerySyntaxError
+        `where` does not parse.
     """
     if not isinstance(text, str):
         raise InvalidArgument("text", f"must be a string, not {type(text).__name__}")
@@ -77,7 +84,7 @@ def search_request(
         raise InvalidArgument("weights", f"must be SearchWeights, not {type(weights).__name__}")
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
-            raise InvalidArgument(name, f"must be True or False, not {flag!r}")
+            raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
     check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
@@ -89,6 +96,7 @@ def search_request(
     return SearchRequest(
         text=text.encode("utf-8", "replace").decode(),
         mode=check_choice(mode, "mode", MODES),
+        where=check_where(where),
         collections=None if collections is None else check_names(collections, "collections"),
         needs_all=check_choice(match, "match", ("any", "all")) == "all",
         weights=weights or SearchWeights(),
@@ -99,12 +107,24 @@ def search_request(
     )
 
 
+def check_where(where: object) -> Filter | None:
+    """Return a filter, from its text too."""
+    if where is None or isinstance(where, Filter):
+        return where
+    if isinstance(where, str):
+        return parse_filter(where)
+    raise InvalidArgument(
+        "where",
+        f"must be a string or a filter made with germane.where, as in where.meta.price < 10, "
+        f"not {type(where).__name__}",
+    )
+
+
 NEUTRAL: dict[str, Any] = {
     "user": None,
     "session": None,
     "profile": "search",
     "personalization": None,
-    "where": None,
     "session_weights": None,
     "facets": (),
     "sort_by": None,

@@ -7,6 +7,7 @@ import uuid
 
 import apsw
 
+from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
 from germane.model.times import Micros
 from germane.ranking.candidates import find_candidates
@@ -17,13 +18,17 @@ from germane.ranking.score import Scorer
 from germane.text.index import Index
 
 
-def search(index: Index, connection: apsw.Connection, request: SearchRequest, now: Micros) -> Page:
+def search(
+    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
+) -> Page:
     """Answer a search.
 
     Parameters
     ----------
     index : Index
         At the position that the connection sees.
+    catalogs : CatalogView
+        Asked for a catalogue if the request has a filter.
     connection : apsw.Connection
         Inside a read transaction.
     request : SearchRequest
@@ -31,7 +36,7 @@ def search(index: Index, connection: apsw.Connection, request: SearchRequest, no
         Microseconds since the epoch.
     """
     began = time.perf_counter()
-    candidates = find_candidates(index, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request)
     scorer = Scorer(index, candidates, request.weights, now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
@@ -57,10 +62,10 @@ def search(index: Index, connection: apsw.Connection, request: SearchRequest, no
 
 
 def top(
-    index: Index, connection: apsw.Connection, request: SearchRequest, now: Micros
+    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
-    candidates = find_candidates(index, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request)
     ordered = best(Scorer(index, candidates, request.weights, now), request.offset + request.limit)
     rows = ordered.rows[request.offset :].tolist()
     return [index.id(row) for row in rows], ordered.scores[request.offset :].tolist()

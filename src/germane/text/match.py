@@ -36,7 +36,12 @@ class Matches:
 
 
 def match(
-    index: Index, plan: Plan, select: Selector, collections: Sequence[str] | None, needs_all: bool
+    index: Index,
+    plan: Plan,
+    select: Selector,
+    collections: Sequence[str] | None,
+    needs_all: bool,
+    allowed: BoolArray | None = None,
 ) -> Matches:
     """Select the sections that a plan asks for.
 
@@ -50,6 +55,8 @@ def match(
         Select only from these.
     needs_all : bool
         Whether every counted word must stand in a section; otherwise any scored word or whole.
+    allowed : bool[rows], optional
+        Select only from these.
     """
     found = [_postings(index, word) for word in plan.words]
     postings = tuple(each for each, _ in found)
@@ -75,6 +82,8 @@ def match(
     if collections is not None:
         shelves = [number for number, (name, _) in enumerate(index.shelves) if name in collections]
         hit &= np.isin(index.row_shelves, shelves)
+    if allowed is not None:
+        hit &= allowed
     return Matches(np.flatnonzero(hit), postings, tuple(df for _, df in found))
 
 

@@ -16,7 +16,21 @@ from germane.faces.cli import failures, store
 from germane.faces.cli.failures import Misuse
 from germane.faces.cli.options import Db, Given, Json
 from germane.faces.cli.output import say, warn
-from germane.faces.cli.verbs import check, delete, get, init, learn, put, search, stats, update, version
+from germane.faces.cli.verbs import (
+    check,
+    delete,
+    get,
+    import_,
+    init,
+    learn,
+    put,
+    schema,
+    search,
+    signal,
+    stats,
+    update,
+    version,
+)
 from germane.version import __version__
 
 VERBS = (
@@ -27,7 +41,10 @@ VERBS = (
     (put.put, put.EXAMPLES),
     (update.update, update.EXAMPLES),
     (delete.delete, delete.EXAMPLES),
+    (signal.signal, signal.EXAMPLES),
+    (import_.import_, import_.EXAMPLES),
     (stats.stats, stats.EXAMPLES),
+    (schema.schema, schema.EXAMPLES),
     (check.check, check.EXAMPLES),
     (check.rebuild, check.REBUILD_EXAMPLES),
     (version.version, version.EXAMPLES),
@@ -58,7 +75,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb, examples in VERBS:
-    app.command(epilog=examples)(verb)
+    app.command(verb.__name__.rstrip("_"), epilog=examples)(verb)
 
 
 @app.callback(invoke_without_command=True)
@@ -118,7 +135,7 @@ def _failed(error: BaseException) -> int:
             raise error
         warn(f"{failures.message(error)}: this is a bug; GERMANE_TRACEBACK=1 shows where, for a report of it")
         return failures.FAILED_CHECK
-    warn(failures.message(error))
+    warn(failures.message(error), failures.place(error))
     return code
 
 

@@ -1,10 +1,10 @@
-"""From what went wrong to one line on stderr and an exit code."""
+"""From what went wrong to one line on stderr, the place in a text where there is one, and an exit code."""
 
 from __future__ import annotations
 
 import typer
 
-from germane.faces.cli.output import counted
+from germane.faces.cli.output import counted, harmless
 from germane.model.errors import (
     Busy,
     Conflict,
@@ -29,6 +29,10 @@ REFUSED = 5
 BUSY = 6
 INTERRUPTED = 130
 """What a shell reports for a program that Ctrl-C ended: 128 and the number of the signal."""
+
+
+AROUND = 40
+"""Characters of a long text to show on either side of the place that an error is about."""
 
 
 class Misuse(Error):
@@ -87,6 +91,21 @@ def message(error: BaseException) -> str:
     return " ".join(text.split())
 
 
+def place(error: BaseException) -> str | None:
+    """Return the text that does not parse over a caret at the place, None for other errors."""
+    if not isinstance(error, QuerySyntaxError) or error.text is None:
+        return None
+    from rich.cells import cell_len, set_cell_size
+
+    # Cut to what stands around the place; every character keeps its own, so that the caret meets it.
+    at = error.position
+    text = harmless("".join(" " if char.isspace() else char for char in error.text))
+    start = at - AROUND if at > 2 * AROUND else 0
+    before = f"{'...' if start else ''}{text[start:at]}"
+    after = text[at:] if len(text) - at <= 2 * AROUND else f"{text[at : at + AROUND]}..."
+    return f"  {before}{after}\n  {set_cell_size('', cell_len(before))}^"
+
+
 def _as_option(field: str) -> str:
     """Return the option by which people give a parameter."""
     head, dot, rest = field.partition(".")
@@ -98,8 +117,8 @@ def _as_option(field: str) -> str:
 
 _SAME = frozenset(
     """
-    db limit offset mode match lang id rev title body type description creator collection kind created_at
-    docid schema
+    db limit offset mode match where lang id rev title body type description creator collection kind
+    created_at docid schema
     """.split()
 )
 

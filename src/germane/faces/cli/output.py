@@ -41,9 +41,11 @@ def say(text: str = "") -> None:
     sys.stdout.write(f"{harmless(text)}\n")
 
 
-def warn(text: str) -> None:
-    """Print a line on stderr."""
+def warn(text: str, place: str | None = None) -> None:
+    """Print a line on stderr, and under it the place that it is about."""
     sys.stderr.write(f"germane: {harmless(text)}\n")
+    if place is not None:
+        sys.stderr.write(f"{harmless(place)}\n")
 
 
 def console(*, err: bool = False) -> Console:

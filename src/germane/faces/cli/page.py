@@ -59,7 +59,7 @@ def print_stats(stats: SearchStats) -> None:
         console().print(rows)
 
 
-def print_nothing(query: str, collections: Sequence[str], held: Stats) -> None:
+def print_nothing(query: str, collections: Sequence[str], where: str | None, held: Stats) -> None:
     """Say that nothing was found, and what may help."""
     say(f"Nothing found for {query}" if query.strip() else "Nothing found: the query holds no word.")
     unknown = [name for name in collections if name not in held.collections]
@@ -68,7 +68,8 @@ def print_nothing(query: str, collections: Sequence[str], held: Stats) -> None:
     elif unknown:
         say(f"There is no collection {', '.join(unknown)}; there are: {', '.join(held.collections)}.")
     else:
-        say('Check the spelling, or ask for less: fewer +words, -words, "phrases" and field:words.')
+        also = "" if where is None else f" Of what the words match, only items where {where} were looked for."
+        say(f'Check the spelling, or ask for less: fewer +words, -words, "phrases" and field:words.{also}')
 
 
 def _lines(rank: int, result: Result) -> Iterator[tuple[int, Text]]:

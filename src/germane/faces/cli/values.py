@@ -46,7 +46,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def created_at(text: str | None) -> datetime | float | None:
+def time(text: str | None, field: str = "created_at") -> datetime | float | None:
     """Return a time from ISO 8601 with a zone, or from seconds since the epoch.
 
     Raises
@@ -56,7 +56,7 @@ def created_at(text: str | None) -> datetime | float | None:
 
     Examples
     --------
-    >>> created_at("2024-05-01T12:00:00+02:00").isoformat(), created_at("1.5")
+    >>> time("2024-05-01T12:00:00+02:00").isoformat(), time("1.5")
     ('2024-05-01T12:00:00+02:00', 1.5)
     """
     if text is None:
@@ -70,13 +70,11 @@ def created_at(text: str | None) -> datetime | float | None:
         when = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArgument(
-            "created_at", f"{text!r} is no time: type one like 2024-05-01T12:00:00Z, or seconds since 1970"
+            field, f"{text!r} is no time: type one like 2024-05-01T12:00:00Z, or seconds since 1970"
         ) from None
     if when.tzinfo is None:
         shown = when.isoformat()
-        raise InvalidArgument(
-            "created_at", f"{text!r} has no time zone: type it like {shown}Z or {shown}+02:00"
-        )
+        raise InvalidArgument(field, f"{text!r} has no time zone: type it like {shown}Z or {shown}+02:00")
     return when
 
 

@@ -14,7 +14,7 @@ from germane.faces.cli.output import counted, print_json, say
 if TYPE_CHECKING:
     from germane.model.reports import CheckReport
 
-MENDABLE = ("journal", "tables", "text", "checkpoint")
+MENDABLE = ("journal", "tables", "text", "catalog", "checkpoint")
 """Parts that a rebuild may mend; of the journal, the pages of tables that are folded from the log."""
 
 EXAMPLES = """\b

@@ -39,11 +39,14 @@ def init(
     """Make an empty store; one that is there already stays as it is."""
     from germane.database import open
     from germane.model.schema import Schema
+    from germane.model.signals import BUILT_IN
 
     if lang is not None and schema is not None:
         raise Misuse("--lang and --schema are two ways to say the same: put lang = '...' into the schema")
     given = Given.of(ctx, db, as_json)
-    declared = Schema(lang=lang) if lang is not None else Schema.from_toml(schema) if schema else None
+    declared = Schema.from_toml(schema) if schema else None
+    if lang is not None:
+        declared = Schema(BUILT_IN, lang=lang)
     folder = store.find(given.db)
     is_new = not store.exists(folder)
     with open(folder, declared if is_new else None) as database:

@@ -110,7 +110,7 @@ def put(
         collection=collection,
         kind=kind,
         lang=lang,
-        created_at=values.created_at(created_at),
+        created_at=values.time(created_at),
     )
     with store.made(given.db) as database:
         put_id = database.put(item)

@@ -16,6 +16,7 @@ Examples:
   germane search ownership borrow
   germane search '"move semantics" +closure -thread title:capture'
   germane search --match all --collection notes rust error handling
+  germane search lamp --where "meta.price < 10 and not tags contains 'used'"
   germane search -- -v verbose
 """
 
@@ -29,6 +30,14 @@ def search(
         str, typer.Option(metavar="sections|stats", help="Ranked sections, or counts of the words.")
     ] = "sections",
     match: Annotated[str, typer.Option(metavar="any|all", help="Which words a section must hold.")] = "any",
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILTER",
+            help="Search only items that meet this, as in \"meta.price < 10 and not tags contains 'used'\".",
+            show_default=False,
+        ),
+    ] = None,
     collection: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,7 +66,8 @@ def search(
 
     Words may be a "quoted phrase", +required, -excluded, or limited to a field with title:, body: or
     code:. tag:, type: and doc: select by an exact value. The shell takes quotes away: put a query with
-    quotes into single ones.
+    quotes into single ones. A filter compares id, type, tags, creator, document, collection, kind,
+    created_at and meta.NAME by =, !=, <, <=, >, >=, in and contains, joined by and, or, not and ().
     """
     given = Given.of(ctx, db, as_json)
     text = " ".join(words)
@@ -68,6 +78,7 @@ def search(
             mode=mode,
             collections=collection or None,
             match=match,
+            where=where,
             weights=weights,
             lang=lang,
             offset=offset,
@@ -78,7 +89,7 @@ def search(
     if given.as_json:
         print_json(page)
     elif held is not None:
-        print_nothing(text, collection or (), held)
+        print_nothing(text, collection or (), where, held)
     elif page.stats is not None:
         print_stats(page.stats)
     else:

@@ -70,7 +70,7 @@ def update(
         "tags": tag or (() if no_tags else None),
         "creator": creator,
         "collection": collection,
-        "created_at": values.created_at(created_at),
+        "created_at": values.time(created_at),
     }
     changes = {field: value for field, value in given_values.items() if value is not None}
     if not changes:

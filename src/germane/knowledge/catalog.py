@@ -1,0 +1,152 @@
+"""The catalogue: what live items have for every field that a filter can ask, at one position of the log."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import apsw
+import msgspec
+import numpy as np
+
+from germane.knowledge.columns import Column, drafted, texts_of
+from germane.log.content import State, documents_changed_since, listed, states_changed_since
+from germane.log.journal import epoch, head
+from germane.model.reports import Finding
+from germane.text.segment import BoolArray
+
+META = "meta."
+"""What the name of a column of metadata begins with."""
+BLOCK = 65_536
+"""Items that are read before their values go into columns."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The fields of live items as columns; immutable, so that readers need no lock.
+
+    Ids are not held here: the tables have an index of them.
+
+    Parameters
+    ----------
+    seq, epoch : int
+        The position of the log that it reflects.
+    live : bool[ordinals]
+        Which items are live; ordinals begin at 1.
+    columns : mapping of str to Column
+        ``type``, ``collection``, ``kind``, ``creator``, ``created_at``, ``tags``, and ``meta.NAME`` hold
+        values of live items; ``document`` also those of others.
+    """
+
+    seq: int
+    epoch: int
+    live: BoolArray
+    columns: dict[str, Column]
+
+
+class CatalogView:
+    """Gives the catalogue that reflects a connection's snapshot of the log.
+
+    It is built when it is first asked for. From then on it catches up with the items whose rows carry a
+    later position, and with the documents that were put or deleted since: these change what is listed
+    where without touching an item.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._catalog: Catalog | None = None
+
+    def at(self, connection: apsw.Connection) -> Catalog:
+        """Return the catalogue at the position that a connection sees, inside its transaction."""
+        seq, turn = head(connection), epoch(connection)
+        catalog = self._catalog
+        if catalog is not None and (catalog.seq, catalog.epoch) == (seq, turn):
+            return catalog
+        with self._turn:
+            catalog = self._catalog
+            if catalog is not None and (catalog.epoch, catalog.seq) > (turn, seq):
+                # Another thread has gone on while this one held an older snapshot: serve it apart.
+                return _caught_up(connection, _empty(turn), seq)
+            if catalog is None or catalog.epoch != turn:
+                catalog = _empty(turn)
+            self._catalog = _caught_up(connection, catalog, seq)
+            return self._catalog
+
+    def check(self, connection: apsw.Connection) -> Iterator[Finding]:
+        """Yield what is wrong with the catalogue, if there is one, against one built anew."""
+        if self._catalog is None:
+            return
+        ours, fresh = self.at(connection), CatalogView().at(connection)
+        if not np.array_equal(ours.live, fresh.live):
+            yield Finding("catalog", "the catalogue knows other live items than the tables")
+        for name in sorted(ours.columns.keys() | fresh.columns.keys()):
+            if ours.columns.get(name, Column()).rows() != fresh.columns.get(name, Column()).rows():
+                yield Finding("catalog", f"the catalogue differs from the tables in {name!r}")
+
+
+def _empty(turn: int) -> Catalog:
+    return Catalog(0, turn, np.zeros(1, np.bool_), {})
+
+
+def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catalog:
+    if catalog.seq == seq:
+        return catalog
+    columns, live = dict(catalog.columns), catalog.live.copy()
+    states = states_changed_since(connection, catalog.seq)
+    while block := list(islice(states, BLOCK)):
+        changed = np.fromiter((state.ordinal for state in block), np.int64, len(block))
+        live = np.append(live, np.zeros(max(0, int(changed[-1]) + 1 - len(live)), np.bool_))
+        live[changed] = np.fromiter((state.live for state in block), np.bool_, len(block))
+        values = _values(columns, [state for state in block if state.live])
+        for name in columns.keys() | values.keys():
+            if name != "document":
+                column = columns.get(name) or Column(texts=values[name].texts)
+                none = Column(texts=column.texts)
+                columns[name] = column.replaced(changed, values.get(name, none)).compacted()
+    documents = documents_changed_since(connection, catalog.seq)
+    if documents:
+        columns["document"] = _relisted(
+            columns.get("document", Column()), documents, listed(connection, documents)
+        )
+    return Catalog(
+        seq, catalog.epoch, live, {name: column for name, column in columns.items() if len(column)}
+    )
+
+
+def _values(columns: dict[str, Column], states: list[State]) -> dict[str, Column]:
+    """Return what live items have, as columns that are numbered as the existing ones are."""
+    made = drafted(columns, (value for state in states for value in _metadata_and_tags(state)))
+    ordinals = [state.ordinal for state in states]
+    for name in ("type", "collection", "kind"):
+        strings: list[str] = [getattr(state, name) for state in states]
+        made[name] = Column.of_strings(ordinals, strings, texts_of(columns, name))
+    creators = [(state.ordinal, state.creator) for state in states if state.creator is not None]
+    made["creator"] = Column.of_strings(
+        [ordinal for ordinal, _ in creators],
+        [creator for _, creator in creators],
+        texts_of(columns, "creator"),
+    )
+    times = [state.created_at for state in states]
+    made["created_at"] = Column.of_times(ordinals, times, texts_of(columns, "created_at"))
+    return made
+
+
+def _metadata_and_tags(state: State) -> Iterator[tuple[str, int, Any]]:
+    if state.tags != "[]":
+        for tag in msgspec.json.decode(state.tags):
+            yield "tags", state.ordinal, tag
+    if state.metadata != "{}":
+        for name, value in msgspec.json.decode(state.metadata).items():
+            yield META + name, state.ordinal, value
+
+
+def _relisted(column: Column, documents: Iterable[str], listings: Iterable[tuple[int, str]]) -> Column:
+    """Return the column of documents after some of them list other items than before."""
+    known = [number for docid in documents if (number := column.texts.numbers.get(docid)) is not None]
+    gone = np.isin(column.bits, known)
+    values = drafted({"document": column}, (("document", ordinal, docid) for ordinal, docid in listings))
+    kept = column.without(gone)
+    return kept.joined(values["document"]) if values else kept

@@ -1,0 +1,1 @@
+"""Behaviour: what is counted of every signal, and how it decays."""

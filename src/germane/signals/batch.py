@@ -1,0 +1,303 @@
+"""Many events at once, as columns: checked, told apart by event id, and one record of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import apsw
+import numpy as np
+
+from germane.log.content import schema
+from germane.log.events import RecordSignals
+from germane.log.journal import Writer
+from germane.model.errors import InvalidArgument, NotFound
+from germane.model.times import SECOND, to_micros
+from germane.model.values import check_id
+from germane.signals.decay import FloatArray, IntArray
+from germane.signals.record import (
+    AHEAD,
+    FIELDS,
+    GREATEST_WEIGHT,
+    Row,
+    check_row,
+    check_same,
+    check_weight,
+    earlier,
+)
+
+BATCH = 100_000
+"""Events that are one record of the log."""
+
+_UNTIMED = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Events as columns, checked; a column of which nothing is given is None.
+
+    Parameters
+    ----------
+    names, items : list of str
+    weights : float64[n]
+    at : int64[n]
+        Microseconds since the epoch; the least int64 where no time is given.
+    users, event_ids, pages : list of (str or None), or None
+    positions : list of (int or None), or None
+    """
+
+    names: list[str]
+    items: list[str]
+    weights: FloatArray
+    at: IntArray
+    users: list[str | None] | None = None
+    event_ids: list[str | None] | None = None
+    pages: list[str | None] | None = None
+    positions: list[int | None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def chosen(self, places: list[int]) -> Batch:
+        """Return some of the events, in order."""
+
+        def take(column: list[Any] | None) -> list[Any] | None:
+            return None if column is None else [column[place] for place in places]
+
+        return Batch(
+            [self.names[place] for place in places],
+            [self.items[place] for place in places],
+            self.weights[places],
+            self.at[places],
+            take(self.users),
+            take(self.event_ids),
+            take(self.pages),
+            take(self.positions),
+        )
+
+    def row(self, place: int) -> Row:
+        """Return one event."""
+        at = int(self.at[place])
+        return Row(
+            name=self.names[place],
+            item=self.items[place],
+            user=self.users[place] if self.users else None,
+            weight=float(self.weights[place]),
+            at=None if at == _UNTIMED else at,
+            event_id=self.event_ids[place] if self.event_ids else None,
+        )
+
+
+def batches(given: object) -> Iterator[Batch]:
+    """Yield events given as rows, or as one mapping of columns, in batches.
+
+    Raises
+    ------
+    InvalidArgument
+        It is neither, a value cannot be used, or the columns differ in length.
+    """
+    if isinstance(given, Mapping):
+        yield from _of_columns(given)
+        return
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise InvalidArgument("rows", f"must be events, or columns of them, not {type(given).__name__}")
+    rows, done = iter(given), 0
+    while block := list(islice(rows, BATCH)):
+        checked = [_checked(row, number) for number, row in enumerate(block, done)]
+        yield Batch(
+            names=[row.name for row in checked],
+            items=[row.item for row in checked],
+            weights=np.array([row.weight for row in checked], np.float64),
+            at=np.array([_UNTIMED if row.at is None else row.at for row in checked], np.int64),
+            users=_given([row.user for row in checked]),
+            event_ids=_given([row.event_id for row in checked]),
+            pages=_given([row.page for row in checked]),
+            positions=_given([row.position for row in checked]),
+        )
+        done += len(block)
+
+
+def record_many(writer: Writer, batch: Batch, where: int) -> int:
+    """Record a batch as one record of the log (two, if only some times were given); return how many were new.
+
+    Parameters
+    ----------
+    writer : Writer
+    batch : Batch
+    where : int
+        Place of its first event in the call, for errors.
+
+    Raises
+    ------
+    NotFound, Conflict, InvalidArgument
+        As for one event; nothing of the batch is recorded.
+    """
+    declared = schema(writer.connection)
+    names = list(dict.fromkeys(batch.names))
+    for name in names:
+        declared.signal(name)
+    ordinals = _ordinals(writer.connection, batch, where)
+    ahead = np.flatnonzero(batch.at > writer.now + AHEAD)
+    if len(ahead):
+        field = f"rows[{where + int(ahead[0])}].at"
+        raise InvalidArgument(field, "lies more than 5 minutes ahead of the database's time")
+    if batch.event_ids is not None:
+        batch = batch.chosen(_new(writer.connection, batch))
+    # Whether the caller gave the time is said once for a record of the log.
+    timed = batch.at != _UNTIMED
+    parts = [batch] if timed.all() or not timed.any() else [
+        batch.chosen(np.flatnonzero(timed).tolist()), batch.chosen(np.flatnonzero(~timed).tolist())
+    ]  # fmt: skip
+    for part in parts:
+        if len(part):
+            writer.append(_record(part, names, ordinals, writer.now))
+    return len(batch)
+
+
+def _record(batch: Batch, names: list[str], ordinals: dict[str, int], now: int) -> RecordSignals:
+    number = {name: place for place, name in enumerate(names)}
+    users = tuple(dict.fromkeys(user for user in batch.users or () if user is not None))
+    place: dict[str | None, int] = {user: number for number, user in enumerate(users)}
+    count = len(batch)
+    return RecordSignals(
+        names=tuple(names),
+        name=np.fromiter(map(number.__getitem__, batch.names), "<u2", count).tobytes(),
+        item=np.fromiter(map(ordinals.__getitem__, batch.items), "<i8", count).tobytes(),
+        weight=batch.weights.astype("<f8").tobytes(),
+        at=np.where(batch.at == _UNTIMED, now, batch.at).astype("<i8").tobytes(),
+        users=users,
+        user=np.array([place.get(user, -1) for user in batch.users], "<i4").tobytes() if batch.users else b"",
+        event_ids=tuple(batch.event_ids or ()),
+        pages=tuple(batch.pages or ()),
+        positions=tuple(batch.positions or ()),
+        is_timed=bool((batch.at != _UNTIMED).all()),
+    )
+
+
+def _new(connection: apsw.Connection, batch: Batch) -> list[int]:
+    """Return the places of the events that were not recorded before, nor earlier in the batch."""
+    kept, seen = [], dict[str, Row]()
+    for place, event_id in enumerate(batch.event_ids or ()):
+        if event_id is not None:
+            row = batch.row(place)
+            before = seen.get(event_id) or earlier(connection, event_id)
+            if before is not None:
+                check_same(row, before)
+                continue
+            seen[event_id] = row
+        kept.append(place)
+    return kept
+
+
+def _ordinals(connection: apsw.Connection, batch: Batch, where: int) -> dict[str, int]:
+    ordinals: dict[str, int] = {}
+    for item in dict.fromkeys(batch.items):
+        found = connection.execute("SELECT ordinal FROM item WHERE id = ? AND live = 1", (item,)).get
+        if found is None:
+            place = where + batch.items.index(item)
+            raise NotFound(f"rows[{place}]: there is no item {item!r} to signal on")
+        ordinals[item] = int(found)
+    return ordinals
+
+
+def _checked(row: object, number: int) -> Row:
+    if not isinstance(row, Mapping):
+        raise InvalidArgument(f"rows[{number}]", f"must be a mapping, not {type(row).__name__}")
+    return check_row(row, f"rows[{number}].")
+
+
+def _of_columns(given: Mapping[Any, Any]) -> Iterator[Batch]:
+    columns = {name: _listed(name, values) for name, values in given.items()}
+    for field in ("name", "item"):
+        if field not in columns:
+            raise InvalidArgument(field, "is missing: events have a column of it")
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InvalidArgument("rows", f"columns must be of one length: {told}")
+    for start in range(0, lengths["name"], BATCH):
+        part = {name: values[start : start + BATCH] for name, values in columns.items()}
+        count = len(part["name"])
+        yield Batch(
+            names=_names("name", part["name"], start, required=True),
+            items=_names("item", part["item"], start, required=True),
+            weights=_weights(part.get("weight"), count, start),
+            at=_times(part.get("at"), count, start),
+            users=_given(_names("user", part.get("user", ()), start)),
+            event_ids=_given(_names("event_id", part.get("event_id", ()), start)),
+            pages=_given(_names("page", part.get("page", ()), start)),
+            positions=_given(
+                [
+                    check_row({"name": "a", "item": "a", "position": each}, f"rows[{number}].").position
+                    for number, each in enumerate(part.get("position", ()), start)
+                ]
+            ),
+        )
+
+
+def _listed(name: object, values: object) -> Any:
+    """Return a column as an array of numbers, or as a list."""
+    if name not in FIELDS:
+        raise InvalidArgument(str(name), f"is nothing an event has: it has {', '.join(FIELDS)}")
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        return values if values.dtype.kind in "fiuM" else values.tolist()
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidArgument(str(name), f"must be a column of values, not {type(values).__name__}")
+    return list(values)
+
+
+def _names(field: str, values: Any, start: int, required: bool = False) -> list[Any]:
+    """Check each distinct value of a column once."""
+    listed: list[Any] = values.tolist() if isinstance(values, np.ndarray) else values
+    try:
+        distinct = dict.fromkeys(listed)
+    except TypeError:
+        distinct = {}
+        for number, value in enumerate(listed, start):
+            check_id(value, f"rows[{number}].{field}")
+    for value in distinct:
+        if value is not None or required:
+            try:
+                check_id(value, field)
+            except InvalidArgument as error:
+                number = start + listed.index(value)
+                raise InvalidArgument(f"rows[{number}].{field}", error.message.partition(": ")[2]) from None
+    return listed
+
+
+def _weights(values: Any, count: int, start: int) -> FloatArray:
+    if values is None:
+        return np.ones(count)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        weights = values.astype(np.float64)
+        wrong = np.flatnonzero(~(np.abs(weights) <= GREATEST_WEIGHT))
+        if len(wrong):
+            check_weight(float(weights[wrong[0]]), f"rows[{start + int(wrong[0])}].weight")
+        return weights
+    checked = (
+        1.0 if w is None else check_weight(w, f"rows[{n}].weight") for n, w in enumerate(values, start)
+    )
+    return np.fromiter(checked, np.float64, count)
+
+
+def _times(values: Any, count: int, start: int) -> IntArray:
+    if values is None:
+        return np.full(count, _UNTIMED)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "M":
+            return values.astype("datetime64[us]").astype(np.int64)  # "not a time" is the least int64 too
+        if len(values):  # the least and the greatest speak for all
+            for extreme in (values.min(), values.max()):
+                to_micros(extreme.item(), f"rows[{start + int(np.argmax(values == extreme))}].at")
+        micros = values * SECOND if values.dtype.kind in "iu" else np.rint(values * SECOND)
+        return micros.astype(np.int64)
+    return np.array(
+        [_UNTIMED if at is None else to_micros(at, f"rows[{n}].at") for n, at in enumerate(values, start)],
+        np.int64,
+    )
+
+
+def _given(values: list[Any]) -> list[Any] | None:
+    return values if any(value is not None for value in values) else None

@@ -1,0 +1,141 @@
+"""The ledger of one signal: three readings of every item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from germane.model.signals import WINDOWS, Signal
+from germane.model.times import SECOND, Micros, to_duration
+from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken
+from germane.signals.windows import WindowedCounts
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events of one signal as columns, in the order of the log.
+
+    Parameters
+    ----------
+    items : int64[n]
+        Ordinals of the items.
+    weights : float64[n]
+    at : int64[n]
+        Microseconds since the epoch.
+    """
+
+    items: IntArray
+    weights: FloatArray
+    at: IntArray
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def chosen(self, which: np.ndarray[Any, Any]) -> Events:
+        """Return some of the events, by a mask or by places."""
+        return Events(self.items[which], self.weights[which], self.at[which])
+
+
+NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+
+class SignalLedger:
+    """What is kept of one signal.
+
+    An event ahead of the time at which it was recorded waits, and is applied at the first record of the
+    log that is not before it; until then a read adds it as soon as it is due.
+
+    Parameters
+    ----------
+    signal : Signal
+    """
+
+    def __init__(self, signal: Signal) -> None:
+        self.signal = signal
+        half_life = signal.half_life
+        self.decayed = DecayedScores(None if half_life is None else to_duration(half_life, "half_life"))
+        self.window_names = tuple(name for name in signal.windows if WINDOWS[name] is not None)
+        self.windows = WindowedCounts(tuple(WINDOWS[name] or 0 for name in self.window_names))
+        self.totals: IntArray = np.zeros(0, np.int64)
+        self.waiting = NO_EVENTS
+
+    def apply_run(self, events: Events, recorded_at: IntArray) -> None:
+        """Apply records of one event each, in order; the state is as if they came one by one.
+
+        Parameters
+        ----------
+        events : Events
+        recorded_at : int64[n]
+            When each was recorded, in microseconds.
+        """
+        if len(self.waiting) or (events.at > recorded_at).any():
+            for place in range(len(events)):
+                self.apply(events.chosen(np.array([place])), int(recorded_at[place]))
+            return
+        # The landmark moves with the latest event; between two moves the order of adding is all that counts.
+        landmarks = np.maximum.accumulate(events.at) // self.decayed.stride
+        starts = np.flatnonzero(np.diff(landmarks, prepend=landmarks[:1] - 1))
+        for places in np.split(np.arange(len(events)), starts[1:]):
+            self._add(events.chosen(places), int(recorded_at[places[0]]))
+
+    def apply(self, events: Events, recorded_at: Micros) -> None:
+        """Apply one record of the log: first what was waiting for its time, then its own events."""
+        self.release(recorded_at)
+        ahead = events.at > recorded_at
+        if ahead.any():
+            self.waiting = _joined(self.waiting, events.chosen(ahead))
+            events = events.chosen(~ahead)
+        self._add(events, recorded_at)
+
+    def release(self, recorded_at: Micros) -> None:
+        """Apply the waiting events whose time has come, each as a record of its own, by time."""
+        if not len(self.waiting) or self.waiting.at.min() > recorded_at:
+            return
+        due = self.waiting.at <= recorded_at
+        ready = self.waiting.chosen(due)
+        self.waiting = self.waiting.chosen(~due)
+        for place in np.argsort(ready.at, kind="stable"):
+            self._add(ready.chosen(np.array([place])), recorded_at)
+
+    def decayed_scores(self, items: IntArray, now: Micros) -> FloatArray:
+        """Return decayed scores at a time not before the last record: float64[items]."""
+        scores: FloatArray = self.decayed.at(items, now)
+        due = self._due(now)
+        for item, weight, at in zip(due.items, due.weights, due.at.tolist(), strict=True):
+            scores[items == item] += weight * self.decayed.weight(now - at)
+        return scores
+
+    def counts(self, items: IntArray, window: str, now: Micros) -> IntArray:
+        """Return windowed counts at a time that never goes back: int64[items]."""
+        counters = self.totals if window == "all" else self.windows.read(self.window_names.index(window), now)
+        counts: IntArray = taken(counters, items).astype(np.int64)
+        for item in self._due(now).items:
+            counts[items == item] += 1
+        return counts
+
+    def velocities(self, items: IntArray, window: str, now: Micros) -> FloatArray:
+        """Return counts per second of the window; 0.0 for ``all``: float64[items]."""
+        length = WINDOWS[window]
+        if length is None:
+            return np.zeros(len(items))
+        return self.counts(items, window, now) / (length / SECOND)
+
+    def _add(self, events: Events, recorded_at: Micros) -> None:
+        if len(events):
+            self.decayed.add(events.items, events.weights, events.at)
+            self.windows.add(events.items, events.at, recorded_at)
+            self.totals = grown(self.totals, int(events.items.max()) + 1)
+            np.add.at(self.totals, events.items, 1)
+
+    def _due(self, now: Micros) -> Events:
+        return self.waiting.chosen(self.waiting.at <= now) if len(self.waiting) else NO_EVENTS
+
+
+def _joined(first: Events, second: Events) -> Events:
+    return Events(
+        np.concatenate([first.items, second.items]),
+        np.concatenate([first.weights, second.weights]),
+        np.concatenate([first.at, second.at]),
+    )
