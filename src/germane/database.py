@@ -114,9 +114,10 @@ class Database(SignalCalls):
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
         tell = clock or system_clock
+        to_micros(tell(), "clock")  # before anything is made
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
         self._signals = SignalView()
-        self._text = TextView(self._journal.id, None if folder is None else folder / "views")
+        self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         try:
             if declared is not None:
@@ -496,7 +497,7 @@ class Database(SignalCalls):
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
         with self._journal.read() as connection:
-            return store_stats(connection, self._text.at(connection), _size(self._journal.folder))
+            return store_stats(connection, self._text.at(connection), self._journal.folder)
 
     def check(self, repair: bool = False) -> CheckReport:
         """Check the file, the log, its content, and every view against a rebuild from the log.
@@ -590,9 +591,3 @@ _TOP_DEFAULTS: dict[str, Any] = {
     for name, default in (Database.search.__kwdefaults__ or {}).items()
     if name not in ("limit", "mode")
 }
-
-
-def _size(folder: Path | None) -> int:
-    if folder is None:
-        return 0
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -73,6 +73,17 @@ def calls(db: Database) -> list[Callable[[], object]]:
     ]
 
 
+def blank(store: Path, name: str) -> None:
+    """Blank the first page of a table."""
+    journal = store / "journal.sqlite"
+    connection = apsw.Connection(str(journal))
+    root = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).get)
+    connection.close()
+    data = bytearray(journal.read_bytes())
+    data[(root - 1) * PAGE : root * PAGE] = bytes(PAGE)
+    journal.write_bytes(data)
+
+
 def outside(folder: Path) -> list[tuple[Any, ...]]:
     """Return what a store answers, and what its log holds."""
     with germane.open(folder) as db:
@@ -111,6 +122,27 @@ def test_damage_to_the_pages_of_folded_tables_is_mended(store: Path, sound: Path
         assert all(finding.repaired for finding in report.findings)
         assert db.check() == germane.CheckReport(True)
     assert outside(store) == outside(sound)
+
+
+@pytest.mark.parametrize("name", FOLDED_NAMES)
+def test_damage_to_the_first_page_of_any_table_is_mended(store: Path, sound: Path, name: str) -> None:
+    blank(store, name)
+    with germane.open(store) as db:
+        assert not db.check().ok
+        assert db.check(repair=True).ok
+        assert db.check() == germane.CheckReport(True)
+    assert outside(store) == outside(sound)
+
+
+def test_damaged_tables_are_not_folded_from_a_log_that_lost_its_end(store: Path) -> None:
+    """Fails if a table that cannot be read is struck off before the log is seen to be shorter."""
+    change(store, "DELETE FROM log WHERE seq > 100")
+    blank(store, "tag")
+    with germane.open(store) as db:
+        assert not db.check(repair=True).ok
+        with pytest.raises(germane.Corruption, match="the log ends at event 100"):
+            db.rebuild()
+        assert db.get("i398").id == "i398"
 
 
 @pytest.mark.parametrize("seed", range(32))

@@ -24,7 +24,6 @@ metadata = st.dictionaries(text, scalar | st.lists(scalar, max_size=3).map(tuple
 plain = metadata.map(metadata_to_plain)
 texts = st.lists(text, max_size=3).map(tuple)
 maybe = st.none() | text
-some = st.lists(maybe, max_size=3).map(tuple)
 
 
 def unset(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -82,25 +81,25 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         events.RecordSignal,
         name=text,
         item=text,
-        weight=st.floats(allow_nan=False, allow_infinity=False),
+        weight=st.floats(-1e12, 1e12),
         user=maybe,
         event_id=maybe,
         page=maybe,
-        position=st.none() | whole,
+        position=st.none() | st.integers(0, 1000),
         is_timed=st.booleans(),
     ),
     events.RecordSignals: st.builds(
         events.RecordSignals,
         names=texts,
-        name=st.binary(max_size=16),
-        item=st.binary(max_size=16),
-        weight=st.binary(max_size=16),
-        at=st.binary(max_size=16),
+        name=st.binary(),
+        item=st.binary(),
+        weight=st.binary(),
+        at=st.binary(),
         users=texts,
-        user=st.binary(max_size=16),
-        event_ids=some,
-        pages=some,
-        positions=st.lists(st.none() | whole, max_size=3).map(tuple),
+        user=st.binary(),
+        event_ids=st.lists(maybe, max_size=3).map(tuple),
+        pages=st.lists(maybe, max_size=3).map(tuple),
+        positions=st.lists(st.none() | st.integers(0, 9), max_size=3).map(tuple),
         is_timed=st.booleans(),
     ),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),

@@ -98,8 +98,8 @@ def test_read_only_refuses_every_write(store: Path, tmp_path: Path) -> None:
     with pytest.raises(germane.ReadOnly, match="the schema differs"):
         germane.open(store, Schema(lang="german"), read_only=True)
     with germane.open(store, read_only=True) as db:
-        same = db.schema
-    with germane.open(store, same, read_only=True) as db:
+        declared = db.schema
+    with germane.open(store, declared, read_only=True) as db:
         assert db.stats().lang == "english"
 
 
@@ -185,7 +185,7 @@ def test_a_journal_that_lost_all_of_its_bytes_is_no_new_store(tmp_path: Path) ->
     left_by_a_killed_process(folder)
     size = (folder / "journal.sqlite-wal").stat().st_size
     os.truncate(folder / "journal.sqlite", 0)
-    with pytest.raises(germane.Corruption, match="is empty, but parts of a store lie beside it"):
+    with pytest.raises(germane.Corruption, match="is empty or gone, but parts of a store lie beside it"):
         germane.open(folder)
     assert (folder / "journal.sqlite-wal").stat().st_size == size
     for name in ("journal.sqlite-wal", "journal.sqlite-shm"):

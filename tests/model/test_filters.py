@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from germane import Filter, InvalidArgument, QuerySyntaxError, to_plain, where
 from germane.model.filter_text import parse_filter
-from germane.model.filters import FIELDS, OPERATORS, ORDERED, And, Comparison, Field, Not, Or
+from germane.model.filters import FIELDS, OPERATORS, ORDERED, And, Comparison, Field, Joined, Not, Or
 
 UTC = datetime.UTC
 NEW_YEAR = datetime.datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,7 +27,7 @@ def shape(node: Filter) -> Any:
     if isinstance(node, Comparison):
         values = node.value if isinstance(node.value, tuple) else (node.value,)
         return (*node.field, node.operator, [(type(value).__name__, repr(value)) for value in values])
-    if isinstance(node, And):
+    if isinstance(node, Joined):
         return (type(node).__name__, [shape(part) for part in node.parts])
     assert isinstance(node, Not)
     return ("Not", shape(node.part))
@@ -270,15 +270,12 @@ def comparisons(draw: st.DrawFn) -> Filter:
     return Comparison(field, operator, draw(st.lists(values, max_size=3) if operator == "in" else values))
 
 
-filters = st.recursive(
-    comparisons(),
-    lambda parts: st.one_of(
-        parts.map(Not),
-        st.lists(parts, min_size=2, max_size=3).map(And),
-        st.lists(parts, min_size=2, max_size=3).map(Or),
-    ),
-    max_leaves=8,
-)
+def combined(parts: st.SearchStrategy[Filter]) -> st.SearchStrategy[Filter]:
+    several = st.lists(parts, min_size=2, max_size=3)
+    return st.one_of(parts.map(Not), several.map(And), several.map(Or))
+
+
+filters = st.recursive(comparisons(), combined, max_leaves=8)
 
 
 @given(filters)

@@ -75,7 +75,10 @@ def check_paths(path_or_paths: object) -> list[Path]:
         if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
             raise InvalidArgument(field, f"{quoted(path)} is no path")
         # Not resolved: a link keeps the name under which it is known.
-        absolute = os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        try:
+            absolute = os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+        except FileNotFoundError:
+            raise NotFound(f"{quoted(str(path))} is relative, and the working directory is gone") from None
         if not os.path.exists(absolute):  # noqa: PTH110 - a name that no file can have is not there either
             raise NotFound(f"there is no file or folder {quoted(str(path))}")
         paths.append(Path(absolute))
@@ -104,7 +107,18 @@ def check_folder(path: object) -> Path:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise InvalidArgument("path", f"{quoted(str(path))} is too long a name") from None
+        if not Path(path).expanduser().is_absolute() and not _has_working_directory():
+            raise InvalidArgument("path", "is relative, and the working directory is gone") from None
+        folder = Path(path).expanduser().absolute()
     return folder
+
+
+def _has_working_directory() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
 
 
 def find(path: Path, store: Path | None) -> Found:
@@ -123,6 +137,7 @@ def find(path: Path, store: Path | None) -> Found:
     found = Found()
     if path.is_dir():
         _walk(path, found, set(), store)
+        _drop_links(found)
     else:
         _take(path, found, is_asked_for=True)
     return found
@@ -193,6 +208,8 @@ def _walk(folder: Path, found: Found, entered: set[tuple[int, int]], store: Path
         try:
             identity = _identity(here)
             if identity == barred:
+                if here == folder:
+                    found.skipped.append(Skipped(shown(here), "is the store's own folder"))
                 continue
             if identity in entered:
                 found.again.append(here)
@@ -223,6 +240,19 @@ def _walk(folder: Path, found: Found, entered: set[tuple[int, int]], store: Path
                 _take(path, found, is_asked_for=False)
         links += [path for path in folders if path.is_symlink()]
         pending += [path for path in reversed(folders) if not path.is_symlink()]
+
+
+def _drop_links(found: Found) -> None:
+    """Leave out links to files that were found under their own name."""
+    links = {path for path in found.files if path.is_symlink()}
+    if links:
+        own = {_identity(path) for path in found.files if path not in links}
+        again = {path for path in links if _identity(path) in own}
+        found.files = [path for path in found.files if path not in again]
+        found.again += sorted(again)
+        found.skipped += [
+            Skipped(shown(path), "a link to a file that was found already") for path in sorted(again)
+        ]
 
 
 def _identity(path: Path) -> tuple[int, int]:

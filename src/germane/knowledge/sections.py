@@ -92,7 +92,8 @@ def cut_plain(text: str, title: str | None = None) -> Source:
 def cut_markdown(text: str, is_mdx: bool = False, title: str | None = None) -> Source:
     r"""Cut Markdown at the headings that stand in no list and no quote.
 
-    A text that has a title, but no heading of the first level, begins with a section of that title.
+    A text that has a title, but no heading of the first level, begins with a section of that title; so does
+    one whose front matter has a title that is no such heading, for it would not be found by it otherwise.
 
     Parameters
     ----------
@@ -116,14 +117,17 @@ def cut_markdown(text: str, is_mdx: bool = False, title: str | None = None) -> S
         text = text.replace("\r", "\n")  # lines of an old Macintosh, which the parser does not see
     front = read_front_matter(text)
     metadata = front.metadata
-    title = title or _said(metadata.get("title"))
+    own = _said(metadata.get("title"))
+    title = title or own
     description = _said(metadata.get("description"))
     first_line = text.count("\n", 0, front.length) + 1
     rest = text[front.length :]
     if is_mdx:
         rest = drop_esm(rest)
     headings = _headings(hide_tags(rest) if is_mdx else rest)
-    sections = _at_headings(rest, headings, first_line, title, description)
+    chapters = [name for level, name, _, _ in headings if level == 1]
+    is_missing = title is not None and (not chapters or title == own) and title not in chapters
+    sections = _at_headings(rest, headings, first_line, title, description, is_missing)
     if title is None:
         title = next((cut.title for cut in sections if cut.level == 1 and cut.title), None)
     return Source(
@@ -136,7 +140,12 @@ Heading = tuple[int, str, int, int]
 
 
 def _at_headings(
-    text: str, headings: Sequence[Heading], first_line: int, title: str | None, description: str | None
+    text: str,
+    headings: Sequence[Heading],
+    first_line: int,
+    title: str | None,
+    description: str | None,
+    has_title: bool,
 ) -> list[Cut]:
     data = text.encode()
     starts = [start for _, _, start, _ in headings]
@@ -144,7 +153,6 @@ def _at_headings(
     preamble = _trim(data[: starts[0] if starts else len(data)].decode())
     sections: list[Cut] = []
     stack: list[tuple[int, int]] = []
-    has_title = title is not None and not any((level, name) == (1, title) for level, name, _, _ in headings)
     if preamble or has_title or (description and not headings):
         path: tuple[str, ...] = (title,) if title is not None else ()
         last = first_line + data[: starts[0] if starts else len(data)].decode().rstrip().count("\n")

@@ -12,7 +12,7 @@ import numpy as np
 
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import BOOL, FLOAT, INT, STRING, TIME, Column
-from germane.model.filters import And, Comparison, Filter, Not, Or
+from germane.model.filters import Comparison, Filter, Joined, Not, Or
 from germane.model.times import to_micros
 from germane.model.values import Scalar
 from germane.text.segment import BoolArray, IntArray
@@ -39,7 +39,7 @@ def select(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> 
 def _met(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> BoolArray:
     if isinstance(condition, Not):
         return ~_met(connection, catalog, condition.part)
-    if isinstance(condition, And):
+    if isinstance(condition, Joined):
         join: Callable[[BoolArray, BoolArray], BoolArray]
         join = np.logical_or if isinstance(condition, Or) else np.logical_and
         return reduce(join, (_met(connection, catalog, part) for part in condition.parts))

@@ -111,7 +111,9 @@ def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.n
     return target
 
 
-def load(folder: Path, view: str, wanted: Manifest, history: Callable[[int], int]) -> Loaded:
+def load(
+    folder: Path, view: str, wanted: Manifest, history: Callable[[int], int], is_read_only: bool = False
+) -> Loaded:
     """Load the newest checkpoint of a view that belongs to the wanted store, epoch and format.
 
     Parameters
@@ -122,6 +124,8 @@ def load(folder: Path, view: str, wanted: Manifest, history: Callable[[int], int
         What it must be of; the greatest position that will do.
     history : callable
         Returns the log's chain at a position.
+    is_read_only : bool
+        Whether to leave damaged ones where they are.
     """
     damage: list[str] = []
     for path in sorted(folder.glob(f"{view}-*"), key=_position, reverse=True):
@@ -140,15 +144,15 @@ def load(folder: Path, view: str, wanted: Manifest, history: Callable[[int], int
             return Loaded(manifest, _arrays(path, manifest), tuple(damage))
         except FileNotFoundError as error:
             if path.exists():  # otherwise another process has just replaced it
-                damage.append(_set_aside(path, f"{Path(error.filename).name} is missing"))
+                damage.append(_set_aside(path, f"{Path(error.filename).name} is missing", is_read_only))
         except (OSError, ValueError, EOFError, msgspec.MsgspecError) as error:
-            damage.append(_set_aside(path, str(error)))
+            damage.append(_set_aside(path, str(error), is_read_only))
     return Loaded(None, {}, tuple(damage))
 
 
-def set_aside(folder: Path, view: str, manifest: Manifest, why: str) -> str:
+def set_aside(folder: Path, view: str, manifest: Manifest, why: str, is_read_only: bool = False) -> str:
     """Set a checkpoint aside that a view cannot use, and return what to tell of it."""
-    return _set_aside(folder / _name(view, manifest), why)
+    return _set_aside(folder / _name(view, manifest), why, is_read_only)
 
 
 def newest(folder: Path, view: str, epoch: int, seq: int) -> int:
@@ -215,7 +219,9 @@ def _position(path: Path) -> tuple[int, int]:
         return -1, -1
 
 
-def _set_aside(path: Path, why: str) -> str:
+def _set_aside(path: Path, why: str, is_read_only: bool = False) -> str:
+    if is_read_only:
+        return f"{path.name}: {why}"
     aside = path.with_name(path.name + ".damaged")
     shutil.rmtree(aside, ignore_errors=True)
     with suppress(OSError):

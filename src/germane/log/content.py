@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -39,20 +40,33 @@ class Row(msgspec.Struct, frozen=True):
 
     def item(self) -> Item:
         """Return it as people receive it."""
-        return Item(
-            id=self.id,
-            title=self.title,
-            body=self.body,
-            type=self.type,
-            description=self.description,
-            creator=self.creator,
-            metadata=metadata_from_plain(msgspec.json.decode(self.metadata)),
-            tags=tuple(msgspec.json.decode(self.tags)),
-            collection=self.collection,
-            kind=self.kind,
-            lang=self.lang,
-            created_at=to_datetime(self.created_at),
-        )
+        with readable(self.id):
+            return Item(
+                id=self.id,
+                title=self.title,
+                body=self.body,
+                type=self.type,
+                description=self.description,
+                creator=self.creator,
+                metadata=metadata_from_plain(msgspec.json.decode(self.metadata)),
+                tags=tuple(msgspec.json.decode(self.tags)),
+                collection=self.collection,
+                kind=self.kind,
+                lang=self.lang,
+                created_at=to_datetime(self.created_at),
+            )
+
+
+@contextmanager
+def readable(id: str) -> Iterator[None]:
+    """Raise Corruption for a row of the tables that holds what no write of this package puts there."""
+    try:
+        yield
+    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, OverflowError) as error:
+        raise Corruption(
+            f"the row of item {id!r} in the tables cannot be read ({error}): 'germane check --repair' folds "
+            "the tables anew from the log"
+        ) from None
 
 
 class State(NamedTuple):

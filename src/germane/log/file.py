@@ -145,9 +145,10 @@ class JournalFile:
         assert self.path is not None
         # In this order: who makes the store at this moment fills the file before its write-ahead log.
         has_parts = self._has_wal() or any(self.path.parent.glob("views/*-*"))
-        if has_parts and self.path.is_file() and not self.path.stat().st_size:
+        is_gone = not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size)
+        if has_parts and is_gone:
             raise Corruption(
-                f"{self.path} is empty, but parts of a store lie beside it: restore a backup, "
+                f"{self.path} is empty or gone, but parts of a store lie beside it: restore a backup, "
                 "or move the folder away to begin anew"
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
 from germane.log.file import JournalFile, pragma
-from germane.log.fold import fold, mark, refold, strike
+from germane.log.fold import fold, folded, mark, refold
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
@@ -110,6 +111,7 @@ class Journal:
         self._latest = BEFORE_ALL_TIMES
         self._idle: list[apsw.Connection] = []
         self._closed = False
+        self._process = os.getpid()
         self._wal: WalSync | None = None
         self._wal_pages = 0
         self._copied_at = 0
@@ -128,6 +130,11 @@ class Journal:
             self._wal = WalSync(self._file.wal, in_background=not self._synced)
 
     @property
+    def views(self) -> Path | None:
+        """Where checkpoints of views lie; None in memory."""
+        return None if self.folder is None else self.folder / "views"
+
+    @property
     def closed(self) -> bool:
         """Whether `close` was called."""
         return self._closed
@@ -136,6 +143,7 @@ class Journal:
     def read(self) -> Iterator[apsw.Connection]:
         """Give a connection inside one read transaction: everything in it is of one position."""
         if self.path is None:
+            self._refuse_closed()
             with self._memory_turn:
                 self._refuse_closed()
                 yield self._writer
@@ -162,6 +170,7 @@ class Journal:
         """Give a writer inside one exclusive transaction; an exception takes all of it back."""
         if self.read_only:
             raise ReadOnly("the store was opened with read_only=True: open it without, to write")
+        self._refuse_closed()
         with self._memory_turn if self.path is None else self._write_turn:
             self._refuse_closed()
             connection = self._writer
@@ -198,25 +207,29 @@ class Journal:
             The log is damaged; the tables stay as they are.
         """
         try:
-            return self._refold(is_damaged=False)
-        except Corruption:
-            seq = self._refold(is_damaged=True)
+            return self._refold()
+        except Corruption as error:
+            if not isinstance(error.__context__, apsw.CorruptError):
+                raise
+        with self.read() as connection:
+            known = folded(connection)
+        seq = self._refold(known)
         # Without the room to write the file anew, the pages of the damaged tables stay in it.
         with self._write_turn, suppress(apsw.Error):
             self._writer.execute("VACUUM")
         return seq
 
-    def _refold(self, is_damaged: bool) -> int:
+    def _refold(self, known: int | None = None) -> int:
         with self.write() as writer:
-            if is_damaged:
-                strike(writer.connection)
-            seq: int = refold(writer.connection, writer.connection)
+            seq: int = refold(writer.connection, writer.connection, known)
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
             writer.has_changed = True
         return seq
 
     def close(self) -> None:
-        """Put everything on disk and let go of the file."""
+        """Put everything on disk and let go of the file; what a fork inherited is left to the parent."""
+        if os.getpid() != self._process:
+            return
         with self._write_turn, self._memory_turn:
             if self._closed:
                 return
@@ -238,6 +251,11 @@ class Journal:
                 self._idle.pop().close()
 
     def _refuse_closed(self) -> None:
+        if os.getpid() != self._process:
+            # Locks, connections and threads do not come through a fork in a state that can be used.
+            raise InvalidArgument(
+                "database", "was opened before this process was forked: open it in the child"
+            )
         if self._closed:
             raise InvalidArgument("database", "is closed: open it again")
 
@@ -304,4 +322,8 @@ def head(connection: apsw.Connection) -> int:
 
 def epoch(connection: apsw.Connection) -> int:
     """Return how often the tables were folded anew; views derived from another epoch do not count."""
-    return int(connection.execute("SELECT value FROM store WHERE key = 'epoch'").get)
+    value = connection.execute("SELECT value FROM store WHERE key = 'epoch'").get
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise Corruption(f"the store's epoch is {value!r}, and no number: restore a backup") from None

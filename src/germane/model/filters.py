@@ -188,8 +188,8 @@ class Comparison(Filter):
         return f"{field} {'==' if self.operator == '=' else self.operator} {self.value!r}"
 
 
-class And(Filter):
-    """All of some filters; those that are themselves an `And` are taken apart.
+class Joined(Filter):
+    """Several filters joined by one word; parts that are joined by the same word are taken apart.
 
     Parameters
     ----------
@@ -197,14 +197,14 @@ class And(Filter):
         At least two.
     """
 
-    binding = 1
     parts: tuple[Filter, ...]
-    _word, _sign = "and", "&"
+    _word: str
+    _sign: str
 
     def __init__(self, parts: Iterable[Filter]) -> None:
         flat: list[Filter] = []
         for part in parts:
-            flat += part.parts if isinstance(part, And) and type(part) is type(self) else (part,)
+            flat += part.parts if isinstance(part, type(self)) else (part,)
         if len(flat) < 2:
             raise InvalidArgument("where", f"{self._word!r} joins at least two filters")
         self._set(parts=tuple(flat), depth=_deeper(flat))
@@ -222,8 +222,21 @@ class And(Filter):
         return f" {self._sign} ".join(_operand(part, self.binding) for part in self.parts)
 
 
-class Or(And):
-    """Any of some filters; those that are themselves an `Or` are taken apart.
+class And(Joined):
+    """All of some filters.
+
+    Parameters
+    ----------
+    parts : iterable of Filter
+        At least two.
+    """
+
+    binding = 1
+    _word, _sign = "and", "&"
+
+
+class Or(Joined):
+    """Any of some filters.
 
     Parameters
     ----------

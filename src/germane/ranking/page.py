@@ -8,7 +8,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.log.content import Row, item_by_ordinal, listings
+from germane.log.content import Row, item_by_ordinal, listings, readable
 from germane.log.events import metadata_from_plain
 from germane.model.pages import Reason, Result, SearchStats, TermStat
 from germane.model.times import to_datetime
@@ -39,7 +39,8 @@ def results(
         reasons = (
             (_text_match(scorer, row, counts),) if request.explain and scorer.candidates.plan.words else ()
         )
-        made.append(_result(connection, scorer, item, contributions, counts, reasons))
+        with readable(item.id):
+            made.append(_result(connection, scorer, item, contributions, counts, reasons))
     return tuple(made)
 
 

@@ -15,6 +15,8 @@ from germane.text.words import chunk_spans, chunks, is_unspaced, words
 
 CACHE_SIZE = 200_000
 """Distinct chunks whose analysis is kept per language."""
+LONGEST_KEPT = 64
+"""Characters of a chunk that is kept: longer ones (encoded data, say) are seldom seen again."""
 
 VERSION = "1"
 """Rises when the same text would give other terms; an index of another version is built anew."""
@@ -122,9 +124,10 @@ class Analyzer:
             tokens = tuple(_run(chunk) if is_unspaced(chunk) else self._compound(chunk))
             width = max((token.offset for token in tokens), default=-1) + 1
             made = Chunk(tokens, width, tuple(t.term for t in tokens), tuple(t.offset for t in tokens))
-            if len(self._cache) >= CACHE_SIZE:
-                self._cache.clear()
-            self._cache[chunk] = made
+            if len(chunk) <= LONGEST_KEPT:
+                if len(self._cache) >= CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[chunk] = made
             return made
 
     def _compound(self, chunk: str) -> Iterator[Token]:

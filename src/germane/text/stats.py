@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
+
 import apsw
 
 from germane.log.content import collections
@@ -10,7 +14,7 @@ from germane.model.reports import Stats
 from germane.text.index import Index
 
 
-def store_stats(connection: apsw.Connection, index: Index, size: int) -> Stats:
+def store_stats(connection: apsw.Connection, index: Index, folder: Path | None) -> Stats:
     """Return the exact statistics of a store, at the position that a connection sees.
 
     Parameters
@@ -19,8 +23,8 @@ def store_stats(connection: apsw.Connection, index: Index, size: int) -> Stats:
         Inside a read transaction.
     index : Index
         At the same position.
-    size : int
-        Bytes of the folder.
+    folder : Path or None
+        The store's folder.
     """
 
     def count(query: str) -> int:
@@ -42,5 +46,15 @@ def store_stats(connection: apsw.Connection, index: Index, size: int) -> Stats:
         revisions=count("SELECT count(*) FROM content"),
         collections=collections(connection),
         lang=index.lang,
-        bytes=size,
+        bytes=_size(folder),
     )
+
+
+def _size(folder: Path | None) -> int:
+    """Return the bytes of a folder's files, while other processes make and drop some."""
+    size = 0
+    for path, _, names in os.walk(folder) if folder is not None else ():
+        for name in names:
+            with suppress(OSError):
+                size += os.stat(os.path.join(path, name)).st_size  # noqa: PTH116, PTH118
+    return size

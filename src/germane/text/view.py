@@ -44,10 +44,13 @@ class TextView:
         The store's id.
     folder : Path or None
         Where checkpoints lie; None keeps none.
+    is_read_only : bool
+        Whether to leave everything there as it is.
     """
 
-    def __init__(self, store: str, folder: Path | None) -> None:
+    def __init__(self, store: str, folder: Path | None, is_read_only: bool = False) -> None:
         self._store = store
+        self._is_read_only = is_read_only
         self._folder = folder
         self._turn = threading.Lock()
         self._index: Index | None = None
@@ -65,7 +68,9 @@ class TextView:
             index = self._index
             if index is not None and (index.epoch, index.seq) > (turn, seq):
                 # Another thread has gone on while this one held an older snapshot: serve it apart.
-                return TextView(self._store, self._folder)._caught_up(connection, seq, turn)
+                return TextView(self._store, self._folder, self._is_read_only)._caught_up(
+                    connection, seq, turn
+                )
             self._index = self._caught_up(connection, seq, turn)
             return self._index
 
@@ -150,7 +155,9 @@ class TextView:
                     self._vocabulary = dict(index.vocabulary)
                     self._shelves = {shelf: number for number, shelf in enumerate(index.shelves)}
                 except (KeyError, ValueError) as error:
-                    damage += (checkpoint.set_aside(self._folder, NAME, manifest, repr(error)),)
+                    damage += (
+                        checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
+                    )
                     manifest = None
             for each in damage:
                 _logger.warning("a checkpoint of the text index cannot be used and is built anew: %s", each)
@@ -161,7 +168,11 @@ class TextView:
 
     def _loaded(self, connection: apsw.Connection, folder: Path, lang: str) -> checkpoint.Loaded:
         return checkpoint.load(
-            folder, NAME, self._manifest(connection, lang), lambda seq: checksum_at(connection, seq)
+            folder,
+            NAME,
+            self._manifest(connection, lang),
+            lambda seq: checksum_at(connection, seq),
+            self._is_read_only,
         )
 
     def _manifest(self, connection: apsw.Connection, lang: str) -> checkpoint.Manifest:

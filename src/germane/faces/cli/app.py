@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -79,9 +79,17 @@ for verb, examples in VERBS:
 
 
 @app.callback(invoke_without_command=True)
-def germane(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
+def germane(
+    ctx: typer.Context,
+    db: Db = None,
+    as_json: Json = False,
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     """Ranked search over what you put in it, in one folder, with no server."""
     ctx.obj = Given(db, as_json)
+    if show_version:
+        version.version(ctx, db, as_json)
+        raise typer.Exit
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
@@ -107,6 +115,9 @@ def run(argv: Sequence[str]) -> int:
     argv : sequence of str
         Without the program's name.
     """
+    for name, mode in (("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started the program
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that cannot be encoded is printed escaped, not fatal
             stream.reconfigure(errors="backslashreplace")

@@ -28,7 +28,10 @@ def find(db: str | None) -> Path:
         raise InvalidArgument("db", "is empty: give the store's folder, as in --db .germane")
     if db or (db := os.environ.get(VARIABLE)):
         return Path(db).expanduser().absolute()
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:
+        raise NotFound("the working directory is gone: type --db FOLDER, or go to another") from None
     for folder in (here, *here.parents):
         if (folder / FOLDER).is_dir():
             return folder / FOLDER
