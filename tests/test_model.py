@@ -325,7 +325,7 @@ def _markdown(told: list[tuple[str, str]]) -> str:
 
 TestStores = Stores.TestCase
 TestStores.settings = settings(
-    max_examples=1_000 if IS_DEEP else 20, stateful_step_count=40 if IS_DEEP else 12, deadline=None
+    max_examples=1_000 if IS_DEEP else 15, stateful_step_count=40 if IS_DEEP else 12, deadline=None
 )
 
 

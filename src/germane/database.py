@@ -505,22 +505,21 @@ class Database(SignalCalls):
         Parameters
         ----------
         repair : bool
-            Whether to rebuild views that are not as they should be. A damaged log or content cannot be
-            rebuilt: the finding says what is lost.
+            Whether to rebuild what is derived from the log and not as it should be. A damaged log or
+            content cannot be rebuilt: the finding says what is lost.
         """
         findings = self._findings()
-        views = ("tables", "text", "checkpoint", "catalog")
-        if not repair or not any(finding.part in views for finding in findings):
+        if not repair or not findings:
             return CheckReport(not findings, tuple(findings))
         try:
             self.rebuild()
         except Corruption:
-            return CheckReport(False, tuple(findings))
+            self._text.drop()  # the tables cannot be folded anew, but the index can be built from them
         left = self._findings()
         mended = [
             Finding(finding.part, finding.detail, repaired=True)
             for finding in findings
-            if finding.part in views and finding not in left
+            if finding not in left
         ]
         return CheckReport(not left, (*mended, *left))
 

@@ -15,6 +15,7 @@ import pytest
 import germane
 from germane import Item
 from germane.database import Database
+from germane.log.tables import FOLDED_NAMES
 
 PAGE = 4_096
 
@@ -72,7 +73,79 @@ def calls(db: Database) -> list[Callable[[], object]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(60))
+def blank(store: Path, name: str) -> None:
+    """Blank the first page of a table."""
+    journal = store / "journal.sqlite"
+    connection = apsw.Connection(str(journal))
+    root = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).get)
+    connection.close()
+    data = bytearray(journal.read_bytes())
+    data[(root - 1) * PAGE : root * PAGE] = bytes(PAGE)
+    journal.write_bytes(data)
+
+
+def outside(folder: Path) -> list[tuple[Any, ...]]:
+    """Return what a store answers, and what its log holds."""
+    with germane.open(folder) as db:
+        told: list[tuple[Any, ...]] = [
+            (result.id, result.score, result.tags, result.docids)
+            for query in ("word", "title", "tag:a", "tag:c", "doc:doc")
+            for result in db.search(query, limit=1000).items
+        ]
+        with db._journal.read() as connection:
+            return told + connection.execute("SELECT * FROM log").fetchall()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damage_to_the_pages_of_folded_tables_is_mended(store: Path, sound: Path, seed: int) -> None:
+    """Fails if a damaged table must be readable to be dropped."""
+    chance = random.Random(seed)
+    journal = store / "journal.sqlite"
+    connection = apsw.Connection(str(journal))
+    names = ", ".join(f"'{name}'" for name in FOLDED_NAMES)
+    pages: list[Any] = connection.execute(
+        "SELECT pageno FROM dbstat WHERE name IN"
+        f" (SELECT name FROM sqlite_schema WHERE tbl_name IN ({names})) ORDER BY pageno"
+    ).fetchall()
+    connection.close()
+    data = bytearray(journal.read_bytes())
+    for (page,) in chance.sample(pages, 1 + seed % 3):
+        data[(page - 1) * PAGE : page * PAGE] = chance.choice((bytes(PAGE), chance.randbytes(PAGE)))
+    journal.write_bytes(data)
+    with germane.open(store) as db:
+        report = db.check()
+        assert not report.ok
+        assert not parts(report) & {"log", "content"}
+        report = db.check(repair=True)
+        assert report.ok, report
+        assert report.findings
+        assert all(finding.repaired for finding in report.findings)
+        assert db.check() == germane.CheckReport(True)
+    assert outside(store) == outside(sound)
+
+
+@pytest.mark.parametrize("name", FOLDED_NAMES)
+def test_damage_to_the_first_page_of_any_table_is_mended(store: Path, sound: Path, name: str) -> None:
+    blank(store, name)
+    with germane.open(store) as db:
+        assert not db.check().ok
+        assert db.check(repair=True).ok
+        assert db.check() == germane.CheckReport(True)
+    assert outside(store) == outside(sound)
+
+
+def test_damaged_tables_are_not_folded_from_a_log_that_lost_its_end(store: Path) -> None:
+    """Fails if a table that cannot be read is struck off before the log is seen to be shorter."""
+    change(store, "DELETE FROM log WHERE seq > 100")
+    blank(store, "tag")
+    with germane.open(store) as db:
+        assert not db.check(repair=True).ok
+        with pytest.raises(germane.Corruption, match="the log ends at event 100"):
+            db.rebuild()
+        assert db.get("i398").id == "i398"
+
+
+@pytest.mark.parametrize("seed", range(32))
 def test_any_damage_is_corruption_or_does_no_harm(
     store: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +190,8 @@ def test_a_truncated_journal(store: Path) -> None:
     os.truncate(store / "journal.sqlite", size // 2)
     with pytest.raises(germane.Corruption, match="restore a backup if there is one") as raised:
         germane.open(store).search("word")
-    assert "saves the rows of the tables log and content that can still be read" in str(raised.value)
+    assert "'germane check --repair' mends tables that are derived" in str(raised.value)
+    assert "can copy out the rows that are still readable" in str(raised.value)
 
 
 def test_check_reports_a_damaged_page_instead_of_raising(store: Path) -> None:
@@ -259,6 +333,31 @@ def test_tables_that_differ_from_the_log_are_folded_anew(store: Path, sound: Pat
             assert [(one.id, one.score, one.tags) for one in ours] == [
                 (one.id, one.score, one.tags) for one in theirs
             ]
+
+
+def test_a_table_that_is_gone(store: Path) -> None:
+    """Fails if an SQL error passes through `translated`."""
+    change(store, "DROP TABLE tag")
+    with germane.open(store) as db:
+        with pytest.raises(germane.Corruption, match=r"damaged \(no such table: tag\): restore a backup"):
+            db.search("tag:a")
+        with pytest.raises(germane.Corruption, match="no such table: tag"):
+            db.put(Item(id="new", body="word", tags=["a"]))
+        assert db.search("word").total > 0
+        assert "tables" in parts(db.check())
+        assert db.check(repair=True).ok
+        assert db.search("tag:a").total > 0
+
+
+def test_a_row_that_is_in_the_way(store: Path) -> None:
+    """Fails if a broken constraint passes through `translated`."""
+    change(store, "INSERT INTO tag SELECT 'a', max(ordinal) + 1 FROM item")
+    with germane.open(store) as db:
+        with pytest.raises(germane.Corruption, match="UNIQUE constraint failed"):
+            db.put(Item(id="new", body="word", tags=["a"]))
+        assert db.check(repair=True).ok
+        db.put(Item(id="new", body="word", tags=["a"]))
+        assert db.check().ok
 
 
 def test_many_findings_are_cut_short(store: Path) -> None:

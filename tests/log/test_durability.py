@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import germane
 from germane import Item
+from germane.log.durability import WalSync
 
 PATIENCE = 30.0
 
@@ -44,13 +46,22 @@ def syncs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Syncs]:
     made.gate.set()
 
 
+def until(wal: WalSync, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    with wal._turn:
+        while not condition():
+            assert time.monotonic() < deadline
+            wal._turn.wait(0.01)
+
+
 def test_sync_returns_after_the_fsync(tmp_path: Path, syncs: Syncs) -> None:
     """Fails if `sync` only asks the background thread."""
     with germane.open(tmp_path / "store", durability="sync") as db:
         for number in range(1, 4):
             db.put(Item(id=f"{number}", body="word"))
             assert syncs.finished == number
-        assert set(syncs.threads) == {threading.current_thread().name}
+        assert syncs.threads == [threading.current_thread().name] * 3
+        assert not any(thread.name == "germane-sync" for thread in threading.enumerate())
         assert syncs.files <= {"", "journal.sqlite-wal"}
 
 
@@ -84,9 +95,7 @@ def test_concurrent_writers_share_one_fsync(tmp_path: Path, syncs: Syncs) -> Non
             thread.start()
         wal = db._journal._wal
         assert wal is not None
-        with wal._turn:  # until all have committed and asked
-            while wal._asked < 8:
-                wal._turn.wait(0.01)
+        until(wal, lambda: wal._asked == 8)  # all have committed and asked
         assert returned == []
         assert db.search("word").total == 8
         syncs.gate.set()
@@ -106,9 +115,7 @@ def test_sync_vouches_for_what_another_wrote(tmp_path: Path, syncs: Syncs) -> No
         threads[1].start()
         wal = db._journal._wal
         assert wal is not None
-        with wal._turn:
-            while wal._asked < 2:
-                wal._turn.wait(0.01)
+        until(wal, lambda: wal._asked == 2)
         assert all(thread.is_alive() for thread in threads)
         syncs.gate.set()
         for thread in threads:
@@ -128,8 +135,7 @@ def test_batched_returns_before_and_syncs_in_the_background(tmp_path: Path, sync
         syncs.gate.set()
         wal = db._journal._wal
         assert wal is not None
-        with wal._turn:
-            assert wal._turn.wait_for(lambda: wal._done == 2, PATIENCE)
+        until(wal, lambda: wal._done == 2)
         assert syncs.files <= {"", "journal.sqlite-wal"}
 
 
@@ -143,8 +149,7 @@ def test_batched_gathers_writes(tmp_path: Path, syncs: Syncs) -> None:
         syncs.gate.set()
         wal = db._journal._wal
         assert wal is not None
-        with wal._turn:
-            assert wal._turn.wait_for(lambda: wal._done == 51, PATIENCE)
+        until(wal, lambda: wal._done == 51)
         assert len(syncs.threads) == 2
 
 

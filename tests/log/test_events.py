@@ -142,6 +142,11 @@ def test_unset_is_not_none() -> None:
     assert again.metadata is msgspec.UNSET
 
 
+def test_text_where_columns_should_be_is_corruption() -> None:
+    with pytest.raises(Corruption, match=r"event 7 of the log \(signals\) does not decode"):
+        decode(7, "signals", "{}")
+
+
 @given(text)
 def test_an_unknown_type_is_corruption(kind: str) -> None:
     if kind not in events.TYPES:
@@ -149,8 +154,8 @@ def test_an_unknown_type_is_corruption(kind: str) -> None:
             decode(7, kind, "{}")
 
 
-@given(st.sampled_from(sorted(events.TYPES)), text)
-def test_data_that_is_of_no_type_is_corruption(kind: str, data: str) -> None:
+@given(st.sampled_from(sorted(events.TYPES)), text | st.binary(max_size=20))
+def test_data_that_is_of_no_type_is_corruption(kind: str, data: str | bytes) -> None:
     try:
         event = decode(7, kind, data)
     except Corruption as error:

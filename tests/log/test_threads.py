@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import germane
 from germane import Item
+from germane.text.stored import to_arrays
 
 THREADS = 8
 STEPS = 20
@@ -21,6 +23,14 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> germane.Database:
     if request.param == "in memory":
         return germane.open()
     return germane.open(tmp_path / "store", durability=request.param)
+
+
+@pytest.fixture
+def often_switching() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
 
 
 def together(*work: Callable[[], None]) -> None:
@@ -93,8 +103,38 @@ def test_one_item_that_all_change(db: germane.Database) -> None:
         assert db.stats().events == 2 + THREADS * STEPS
 
 
+def test_an_index_is_written_out_while_others_add_to_its_vocabulary(
+    tmp_path: Path, often_switching: None
+) -> None:
+    """Fails if the vocabulary is not copied first: it changes size while it is gone through."""
+    with germane.open(tmp_path / "store") as db:
+        db.put(Item(id="first", body=" ".join(f"w{letters(n)}" for n in range(3_000))))
+        stop = threading.Event()
+
+        def write() -> None:
+            try:
+                for step in range(30):
+                    db.put(
+                        Item(id=f"{step}", body=" ".join(f"{letters(step)}x{letters(n)}" for n in range(300)))
+                    )
+                    db.search("w")
+            finally:
+                stop.set()
+
+        def write_out() -> None:
+            while not stop.is_set():
+                with db._journal.read() as connection:
+                    held = db._text.at(connection)
+                    assert len(to_arrays(held)["term_ends"]) == held.total_terms() + 1
+
+        together(write, write_out, write_out)
+
+
+def letters(number: int) -> str:
+    return str(number).translate(str.maketrans("0123456789", "bcfghjkmnp"))
+
+
 def test_rebuilding_and_checking_beside_writers(db: germane.Database) -> None:
-    """Fails if an index is written out from a vocabulary that another thread adds to."""
     stop = threading.Event()
 
     def write(number: int) -> Callable[[], None]:

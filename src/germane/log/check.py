@@ -9,7 +9,7 @@ import apsw
 from germane.log.chain import chained
 from germane.log.events import PutDocument, PutItem, decode
 from germane.log.failures import translated
-from germane.log.fold import refold
+from germane.log.fold import folded, refold
 from germane.log.tables import FOLDED_NAMES
 from germane.model.errors import Corruption
 from germane.model.items import rev_of
@@ -75,9 +75,9 @@ def _log(connection: apsw.Connection) -> Iterator[Finding]:
                 yield Finding(
                     "content", f"the content of item {item.id!r} at event {seq} (rev {item.rev}) is missing"
                 )
-    folded = connection.execute("SELECT seq FROM view WHERE name = 'tables'").get
-    if folded is not None and folded >= expected:
-        yield Finding("log", f"events {expected} to {folded}, its last ones, are missing")
+    reached = folded(connection)
+    if reached >= expected:
+        yield Finding("log", f"events {expected} to {reached}, its last ones, are missing")
 
 
 def _content(connection: apsw.Connection) -> Iterator[Finding]:

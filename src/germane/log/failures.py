@@ -16,8 +16,9 @@ from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 def damaged(where: str, error: Exception) -> Corruption:
     """Return the error for a journal in which something cannot be read."""
     return Corruption(
-        f"{where} is damaged ({error}): restore a backup if there is one. Without one, "
-        "'sqlite3 FILE .recover' saves the rows of the tables log and content that can still be read"
+        f"{where} is damaged ({error}): restore a backup if there is one. 'germane check --repair' mends "
+        "tables that are derived from the log; of the tables log and content, any SQLite tool can copy "
+        "out the rows that are still readable"
     )
 
 

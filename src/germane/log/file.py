@@ -143,9 +143,10 @@ class JournalFile:
     def _refuse_emptied(self) -> None:
         """Do not take a journal that lost all of its bytes for a new one; SQLite would drop its log."""
         assert self.path is not None
-        if self.path.exists() and (not self.path.is_file() or self.path.stat().st_size):
-            return
-        if self._has_wal() or any(self.path.parent.glob("views/*-*")):
+        # In this order: who makes the store at this moment fills the file before its write-ahead log.
+        has_parts = self._has_wal() or any(self.path.parent.glob("views/*-*"))
+        is_gone = not self.path.exists() or (self.path.is_file() and not self.path.stat().st_size)
+        if has_parts and is_gone:
             raise Corruption(
                 f"{self.path} is empty or gone, but parts of a store lie beside it: restore a backup, "
                 "or move the folder away to begin anew"

@@ -42,8 +42,15 @@ def mark(connection: apsw.Connection, seq: int) -> None:
     connection.execute("UPDATE view SET seq = ? WHERE name = 'tables'", (seq,))
 
 
-def refold(source: apsw.Connection, target: apsw.Connection) -> int:
+def refold(source: apsw.Connection, target: apsw.Connection, known: int | None = None) -> int:
     """Drop the tables of `target` and fold the whole log of `source` into new ones.
+
+    Parameters
+    ----------
+    source, target : apsw.Connection
+    known : int, optional
+        The position that the tables of `target` are known to reflect, when they cannot be read, and so
+        not be dropped either.
 
     Returns
     -------
@@ -56,11 +63,13 @@ def refold(source: apsw.Connection, target: apsw.Connection) -> int:
         The log is damaged; what was folded from it before is worth more than what it gives now.
     """
     reached = int(source.execute("SELECT coalesce(max(seq), 0) FROM log").get)
-    if _folded(target) > reached:
+    if (folded(target) if known is None else known) > reached:
         raise Corruption(
             f"the log ends at event {reached}, and the tables were folded from more: restore a backup, "
             "or save what the tables hold"
         )
+    if known is not None:
+        _strike(target)
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
@@ -71,12 +80,26 @@ def refold(source: apsw.Connection, target: apsw.Connection) -> int:
     return seq
 
 
-def _folded(connection: apsw.Connection) -> int:
-    """Return the position that the tables reflect, 0 without any."""
+def folded(connection: apsw.Connection) -> int:
+    """Return the position that the tables reflect, 0 when they do not say."""
     try:
         return int(connection.execute("SELECT seq FROM view WHERE name = 'tables'").get or 0)
-    except apsw.SQLError:
+    except (apsw.SQLError, apsw.CorruptError):
         return 0
+
+
+def _strike(connection: apsw.Connection) -> None:
+    """Take the tables off the schema without reading them, inside a transaction.
+
+    A damaged table cannot be dropped, and once it was read not be struck off in the same transaction. Its
+    pages lie idle until the file is written anew.
+    """
+    names = ", ".join(f"'{name}'" for name in FOLDED_NAMES)
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute(f"DELETE FROM sqlite_schema WHERE tbl_name IN ({names})")
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
 
 
 def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:

@@ -16,7 +16,7 @@ from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
 from germane.log.file import JournalFile, pragma
-from germane.log.fold import fold, mark, refold
+from germane.log.fold import fold, folded, mark, refold
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
@@ -199,9 +199,29 @@ class Journal:
             return self._latest
 
     def refold(self) -> int:
-        """Fold the log into new tables and make every process drop what it derived from the old ones."""
+        """Fold the log into new tables and make every process drop what it derived from the old ones.
+
+        Raises
+        ------
+        Corruption
+            The log is damaged; the tables stay as they are.
+        """
+        try:
+            return self._refold()
+        except Corruption as error:
+            if not isinstance(error.__context__, apsw.CorruptError):
+                raise
+        with self.read() as connection:
+            known = folded(connection)
+        seq = self._refold(known)
+        # Without the room to write the file anew, the pages of the damaged tables stay in it.
+        with self._write_turn, suppress(apsw.Error):
+            self._writer.execute("VACUUM")
+        return seq
+
+    def _refold(self, known: int | None = None) -> int:
         with self.write() as writer:
-            seq: int = refold(writer.connection, writer.connection)
+            seq: int = refold(writer.connection, writer.connection, known)
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
             writer.has_changed = True
         return seq

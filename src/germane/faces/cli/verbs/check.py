@@ -14,8 +14,8 @@ from germane.faces.cli.output import counted, print_json, say
 if TYPE_CHECKING:
     from germane.model.reports import CheckReport
 
-VIEWS = ("tables", "text", "checkpoint")
-"""Parts of a store that can be built anew from its log."""
+MENDABLE = ("journal", "tables", "text", "catalog", "checkpoint")
+"""Parts that a rebuild may mend; of the journal, the pages of tables that are folded from the log."""
 
 EXAMPLES = """\b
 Examples:
@@ -71,7 +71,7 @@ def _verdict(report: CheckReport, repair: bool) -> str:
     if report.ok:
         return "Repaired: the store is sound now."
     left = [finding.part for finding in report.findings if not finding.repaired]
-    if not repair and all(part in VIEWS for part in left):
+    if not repair and all(part in MENDABLE for part in left):
         advice = "'germane check --repair' builds what differs anew"
     else:
         advice = "restore a backup, or learn the sources into a new store"
