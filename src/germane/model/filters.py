@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
@@ -74,15 +75,17 @@ class Filter:
     def __init__(self) -> None:
         raise InvalidArgument("where", "a filter compares something: make one as in where.meta.price < 10")
 
+    @abstractmethod
     def python(self) -> str:
         """Return the expression of Python that builds this filter."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _print(self) -> str:
-        raise NotImplementedError
+        """Return its text."""
 
+    @abstractmethod
     def _parts(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+        """Return what it was made of, as its class takes it."""
 
     @cached_property
     def _text(self) -> str:
