@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -132,6 +132,12 @@ class Index:
     statistics: Statistics
     vocabulary: Mapping[str, int]
     shelves: tuple[tuple[str, str], ...]
+
+    def moved_to(self, seq: int) -> Index:
+        """Return the same index at a later position of the log, with all that was derived from its parts."""
+        moved = replace(self, seq=seq)
+        moved.__dict__.update(vars(self) | {"seq": seq})
+        return moved
 
     @cached_property
     def bases(self) -> IntArray:

@@ -142,6 +142,8 @@ class TextView:
                 statistics = statistics.changed_by(segment, np.arange(len(segment)), +1)
                 parts.append(Part(segment, np.ones(len(segment), np.bool_)))
             _compact(parts)
+        if not count:  # signals and the like touch no content
+            return index.moved_to(seq)
         self._unsaved += count
         return Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, tuple(self._shelves))
 
