@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
 from germane.model.signals import Signal
-from germane.model.values import neutral
+from germane.model.times import DAY, SECOND, to_duration
+from germane.model.values import check_choice, neutral
+
+_LEAST_RETENTION = 60 * SECOND
+_GREATEST_RETENTION = 365_250 * DAY
 
 
 class Schema:
@@ -20,10 +25,16 @@ class Schema:
     ----------
     signals : iterable of Signal
         Kinds of behaviour, each name once.
-    profiles, policies, synonyms, unknown_items, retention, impressions
+    profiles, policies, synonyms, impressions
         Not available in this version.
     lang : str
         Language of items that name none: a name, code or tag.
+    unknown_items : {"refuse", "accept"}
+        What becomes of a signal on an item that was never put: `NotFound`, or it is kept, and is there when
+        the item is put.
+    retention : str, float, timedelta or None
+        How long events are kept one by one, at least a minute; older ones are replaced by what they came
+        to. None keeps all.
 
     Raises
     ------
@@ -36,10 +47,12 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "signals")
+    __slots__ = ("lang", "retention", "signals", "unknown_items")
 
     lang: str
     signals: tuple[Signal, ...]
+    unknown_items: str
+    retention: timedelta | None
 
     def __init__(
         self,
@@ -50,7 +63,7 @@ class Schema:
         lang: str = "english",
         synonyms: None = None,
         unknown_items: str = "refuse",
-        retention: None = None,
+        retention: str | float | timedelta | None = None,
         impressions: bool = True,
     ) -> None:
         try:
@@ -58,16 +71,22 @@ class Schema:
                 profiles=(profiles, ()),
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
-                unknown_items=(unknown_items, "refuse"),
-                retention=(retention, None),
                 impressions=(impressions, True),
             )
             name = check_lang(lang)
+            check_choice(unknown_items, "unknown_items", ("refuse", "accept"))
+            kept = None if retention is None else to_duration(retention, "retention")
         except InvalidArgument as error:
             raise SchemaError(error.field, error.message.partition(": ")[2]) from None
         if name is None:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
+        if kept is not None and not _LEAST_RETENTION <= kept <= _GREATEST_RETENTION:
+            raise SchemaError(
+                "retention", f"{quoted(retention)} is out of range: from a minute to 1000 years"
+            )
         object.__setattr__(self, "lang", name)
+        object.__setattr__(self, "unknown_items", unknown_items)
+        object.__setattr__(self, "retention", None if kept is None else timedelta(microseconds=kept))
         object.__setattr__(self, "signals", _signals(signals))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -83,10 +102,15 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.signals))
+        return hash((self.lang, self.signals, self.unknown_items, self.retention))
 
     def __repr__(self) -> str:
-        return f"Schema({list(self.signals)!r}, lang={self.lang!r})"
+        others = "".join(
+            f", {name}={value!r}"
+            for name, value in self.declaration().items()
+            if name not in ("lang", "signals")
+        )
+        return f"Schema({list(self.signals)!r}, lang={self.lang!r}{others})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -104,7 +128,12 @@ class Schema:
 
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
-        return {"lang": self.lang, "signals": [signal.declaration() for signal in self.signals]}
+        data: dict[str, Any] = {"lang": self.lang}
+        if self.unknown_items != "refuse":
+            data["unknown_items"] = self.unknown_items
+        if self.retention is not None:
+            data["retention"] = self.retention.total_seconds()
+        return {**data, "signals": [signal.declaration() for signal in self.signals]}
 
     @classmethod
     def of(cls, given: object) -> Schema:
