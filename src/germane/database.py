@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -36,6 +37,7 @@ from germane.model.values import (
     neutral,
 )
 from germane.model.weights import SearchWeights
+from germane.ranking.moment import Moments
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
 from germane.signals.calls import SignalCalls
@@ -119,6 +121,7 @@ class Database(SignalCalls):
         self._signals = SignalView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
+        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -408,7 +411,7 @@ class Database(SignalCalls):
         offset: int = 0,
         limit: int = 20,
         explain: bool = False,
-        as_of: None = None,
+        as_of: int | datetime | None = None,
     ) -> Page:
         """Rank sections by a text.
 
@@ -435,8 +438,11 @@ class Database(SignalCalls):
             Results to return, 1 to 1000.
         explain : bool
             Whether results carry reasons with the numbers behind each word.
+        as_of : int or datetime, optional
+            Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
+            log up to there, which may be slow.
         user, session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
-        sort_by, vector, rerank, typos, as_of
+        sort_by, vector, rerank, typos
             Only their neutral value is available in this version.
 
         Returns
@@ -459,9 +465,8 @@ class Database(SignalCalls):
         """
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._journal.read() as connection:
-            now = self._journal.now(connection)
-            return search(self._text.at(connection), self._catalogs, connection, request, now)
+        with self._moments.at(request.as_of) as moment:
+            return search(moment.index, moment.catalogs, moment.connection, request, moment.now)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -490,9 +495,8 @@ class Database(SignalCalls):
             if error.field != "limit":
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
-        with self._journal.read() as connection:
-            now = self._journal.now(connection)
-            return top(self._text.at(connection), self._catalogs, connection, request, now)
+        with self._moments.at(request.as_of) as moment:
+            return top(moment.index, moment.catalogs, moment.connection, request, moment.now)
 
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
@@ -528,6 +532,7 @@ class Database(SignalCalls):
         seq = self._journal.refold()
         self._text.drop()
         self._signals.drop()
+        self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)
@@ -560,6 +565,7 @@ class Database(SignalCalls):
         except Error as error:
             _logger.warning("the text index could not be saved: %s", error)
         finally:
+            self._moments.drop()
             self._journal.close()
 
     def _declare(self, schema: Schema) -> None:

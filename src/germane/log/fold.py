@@ -73,8 +73,13 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
+    return fold_all(source, target, events(source))
+
+
+def fold_all(source: apsw.Connection, target: apsw.Connection, told: Iterable[tuple[int, Event]]) -> int:
+    """Fold events of the log of `source` into the tables of `target`, and return the position reached."""
     seq = 0
-    for seq, event in events(source):
+    for seq, event in told:
         fold(target, seq, event)
     mark(target, seq)
     return seq
