@@ -8,8 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from germane.model.builtin import NAMES
 from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
+from germane.model.profiles import Profile
 from germane.model.signals import Signal
 from germane.model.times import DAY, SECOND, to_duration
 from germane.model.values import check_choice, neutral
@@ -25,7 +27,9 @@ class Schema:
     ----------
     signals : iterable of Signal
         Kinds of behaviour, each name once.
-    profiles, policies, synonyms, impressions
+    profiles : iterable of Profile
+        Ranking recipes beside the built-in ones, each name and version once.
+    policies, synonyms, impressions
         Not available in this version.
     lang : str
         Language of items that name none: a name, code or tag.
@@ -47,9 +51,10 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "retention", "signals", "unknown_items")
+    __slots__ = ("lang", "profiles", "retention", "signals", "unknown_items")
 
     lang: str
+    profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
     unknown_items: str
     retention: timedelta | None
@@ -57,7 +62,7 @@ class Schema:
     def __init__(
         self,
         signals: Iterable[Signal] = (),
-        profiles: tuple[()] = (),
+        profiles: Iterable[Profile] = (),
         policies: tuple[()] = (),
         *,
         lang: str = "english",
@@ -68,7 +73,6 @@ class Schema:
     ) -> None:
         try:
             neutral(
-                profiles=(profiles, ()),
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
                 impressions=(impressions, True),
@@ -88,6 +92,7 @@ class Schema:
         object.__setattr__(self, "unknown_items", unknown_items)
         object.__setattr__(self, "retention", None if kept is None else timedelta(microseconds=kept))
         object.__setattr__(self, "signals", _signals(signals))
+        object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
@@ -102,15 +107,17 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.signals, self.unknown_items, self.retention))
+        labels = tuple(profile.label for profile in self.profiles)
+        return hash((self.lang, self.signals, self.unknown_items, self.retention, labels))
 
     def __repr__(self) -> str:
+        profiles = f"{list(self.profiles)!r}, " if self.profiles else ""
         others = "".join(
             f", {name}={value!r}"
             for name, value in self.declaration().items()
-            if name not in ("lang", "signals")
+            if name not in ("lang", "signals", "profiles")
         )
-        return f"Schema({list(self.signals)!r}, lang={self.lang!r}{others})"
+        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{others})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -133,7 +140,10 @@ class Schema:
             data["unknown_items"] = self.unknown_items
         if self.retention is not None:
             data["retention"] = self.retention.total_seconds()
-        return {**data, "signals": [signal.declaration() for signal in self.signals]}
+        data["signals"] = [signal.declaration() for signal in self.signals]
+        if self.profiles:
+            data["profiles"] = [profile.declaration() for profile in self.profiles]
+        return data
 
     @classmethod
     def of(cls, given: object) -> Schema:
@@ -177,6 +187,8 @@ class Schema:
         lists = {name: tuple(data[name]) for name in known[:3] if isinstance(data.get(name), list)}
         if "signals" in lists:
             lists["signals"] = tuple(Signal.from_declaration(each) for each in lists["signals"])
+        if "profiles" in lists:
+            lists["profiles"] = tuple(Profile.from_declaration(each) for each in lists["profiles"])
         return cls(**{**data, **lists})
 
     @classmethod
@@ -211,3 +223,20 @@ def _signals(given: object) -> tuple[Signal, ...]:
             raise SchemaError(f"signals[{number}].name", f"{signal.name!r} is declared twice")
         names.add(signal.name)
     return signals
+
+
+def _profiles(given: object, signals: tuple[Signal, ...]) -> tuple[Profile, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError("profiles", f"must be a list of Profile, not {type(given).__name__}")
+    profiles = tuple(given)
+    labels: set[str] = set()
+    for number, profile in enumerate(profiles):
+        if not isinstance(profile, Profile):
+            raise SchemaError(f"profiles[{number}]", f"must be a Profile, not {type(profile).__name__}")
+        if profile.name in NAMES:
+            raise SchemaError(f"profiles[{number}].name", f"{profile.name!r} is a built-in profile")
+        if profile.label in labels:
+            raise SchemaError(f"profiles[{number}].version", f"{profile.label!r} is declared twice")
+        labels.add(profile.label)
+        profile.check_signals(signals)
+    return profiles
