@@ -126,7 +126,7 @@ def states_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Stat
 def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
     """Return the documents that were put or deleted after a position."""
     # The log is asked first: most writes are of items, and documents have no index by position.
-    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document') LIMIT 1"
+    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document', 'base') LIMIT 1"
     if connection.execute(newer, (seq,)).fetchone() is None:
         return []
     changed = connection.execute("SELECT docid FROM document WHERE seq > ? ORDER BY docid", (seq,))
