@@ -12,6 +12,7 @@ from germane.model.times import Micros
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 STRIDE = 32
 """Half-lives between two landmarks."""
@@ -118,11 +119,11 @@ def power(whole: int, fraction: float) -> float:
     return math.ldexp(math.pow(2.0, fraction), max(whole, _LEAST_EXPONENT))
 
 
-def grown(values: Any, size: int) -> Any:
+def grown(values: Any, size: int, least: int = 64) -> Any:
     """Return an array with room for so many items, the new ones zero; doubled, so that growing is cheap."""
     if size <= len(values):
         return values
-    larger = np.zeros(max(size, 2 * len(values), 64), values.dtype)
+    larger = np.zeros((max(size, 2 * len(values), least), *values.shape[1:]), values.dtype)
     larger[: len(values)] = values
     return larger
 
