@@ -116,7 +116,7 @@ class Database(SignalCalls):
         tell = clock or system_clock
         to_micros(tell(), "clock")  # before anything is made
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
-        self._signals = SignalView()
+        self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         try:
@@ -558,7 +558,7 @@ class Database(SignalCalls):
                 with self._journal.read() as connection:
                     self._save(connection)
         except Error as error:
-            _logger.warning("the text index could not be saved: %s", error)
+            _logger.warning("what was derived from the log could not be saved: %s", error)
         finally:
             self._journal.close()
 
@@ -577,13 +577,15 @@ class Database(SignalCalls):
                 *check_journal(connection),
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
+                *guarded("signals", self._signals.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        try:
-            self._text.save(connection)
-        except OSError as error:
-            _logger.warning("the text index could not be saved, and will be built anew: %s", error)
+        for what, view in (("text index", self._text), ("ledgers of signals", self._signals)):
+            try:
+                view.save(connection)
+            except OSError as error:
+                _logger.warning("the %s could not be saved, and will be built anew: %s", what, error)
 
 
 _TOP_DEFAULTS: dict[str, Any] = {
