@@ -17,6 +17,9 @@ BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 STRIDE = 32
 """Half-lives between two landmarks."""
 
+BLOCK = 1_024
+"""Items that lie together: arrays over items are whole blocks long."""
+
 _LEAST_EXPONENT = -1_100
 """Two to this power is nothing in float64."""
 
@@ -119,13 +122,21 @@ def power(whole: int, fraction: float) -> float:
     return math.ldexp(math.pow(2.0, fraction), max(whole, _LEAST_EXPONENT))
 
 
-def grown(values: Any, size: int, least: int = 64) -> Any:
-    """Return an array with room for so many items, the new ones zero; doubled, so that growing is cheap."""
+def grown(values: Any, size: int) -> Any:
+    """Return an array with room for so many items, the new ones zero.
+
+    It is whole blocks long, and half as long again as before, so that growing is cheap.
+    """
     if size <= len(values):
         return values
-    larger = np.zeros((max(size, 2 * len(values), least), *values.shape[1:]), values.dtype)
+    larger = np.zeros(whole_blocks(max(size, len(values) * 3 // 2)), values.dtype)
     larger[: len(values)] = values
     return larger
+
+
+def whole_blocks(size: int) -> int:
+    """Return how many items the blocks hold that so many items need."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def taken(values: Any, items: IntArray) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from germane.model.signals import WINDOWS, Signal
 from germane.model.times import SECOND, Micros, to_duration
-from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken
+from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken, whole_blocks
 from germane.signals.windows import WindowedCounts
 
 
@@ -105,7 +105,7 @@ class SignalLedger:
 
     def to_arrays(self, recorded_at: Micros) -> dict[str, np.ndarray[Any, Any]]:
         """Return the state at the time of the log's last record, in a form that no read leaves a trace in."""
-        size = int(np.flatnonzero(self.totals)[-1:].max(initial=-1)) + 1
+        size = whole_blocks(int(np.flatnonzero(self.totals)[-1:].max(initial=-1)) + 1)
         minutes, items = self.windows.inside(recorded_at)
         landmark = self.decayed.landmark
         return {

@@ -84,7 +84,7 @@ class Reach:
         first = self._place[owners] + self._held[owners]
         self._users[_spread(first, counts)] = users
         self._held[owners] = sizes
-        self.values[owners] = sizes
+        self._tell(owners, sizes)
 
     def wait(self, items: IntArray, users: HashArray, at: IntArray) -> None:
         """Keep pairs until their time has come."""
@@ -214,7 +214,11 @@ class Reach:
     def _sketch(self, items: IntArray, users: HashArray) -> None:
         self._sketches.add(self._place[items], users)
         touched = np.unique(items)
-        self.values[touched] = _beyond(self._sketches.estimates(self._place[touched]))
+        self._tell(touched, _beyond(self._sketches.estimates(self._place[touched])))
+
+    def _tell(self, items: IntArray, values: FloatArray | IntArray) -> None:
+        """Put values into the dense column: nothing else changes them."""
+        self.values[items] = values
 
     def _with(self, item: int, users: HashArray) -> float:
         """Return the reach of an item with more users, which stay out of the state."""

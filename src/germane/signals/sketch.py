@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from germane.signals.decay import FloatArray, IntArray, grown
+from germane.signals.decay import FloatArray, IntArray
 
 HashArray = np.ndarray[Any, np.dtype[np.uint64]]
 RankArray = np.ndarray[Any, np.dtype[np.uint8]]
@@ -55,8 +55,8 @@ class Sketches:
         """Return the numbers of new, empty sketches."""
         made = np.arange(self.count, self.count + count)
         self.count += count
-        self.registers = grown(self.registers, self.count, least=1)
-        self._histograms = grown(self._histograms, self.count, least=1)
+        self.registers = _longer(self.registers, self.count)
+        self._histograms = _longer(self._histograms, self.count)
         self._histograms[made, 0] = REGISTERS
         return made
 
@@ -120,6 +120,15 @@ def _sigma(share: FloatArray) -> FloatArray:
         if np.array_equal(more, found):
             return found
         found, factor = more, 2.0 * factor
+
+
+def _longer(rows: Any, size: int) -> Any:
+    """Return an array with room for so many rows, the new ones zero."""
+    if size <= len(rows):
+        return rows
+    larger = np.zeros((max(size, len(rows) * 3 // 2), rows.shape[1]), rows.dtype)
+    larger[: len(rows)] = rows
+    return larger
 
 
 def _placed(hashes: HashArray) -> tuple[IntArray, RankArray]:

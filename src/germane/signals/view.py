@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,28 +43,10 @@ MUCH = 100_000
 _SIZES = "SELECT type, octet_length(data) FROM log WHERE seq > ? AND type IN ('signal', 'signals')"
 _EVENT_BYTES = 26
 """What an event in columns has at least."""
-USERS = 1 << 18
-"""Users whose hashes are kept while one catches up."""
 
 
 _Single = tuple[str, int, float, int, int, str | None]
 """Name, item, weight, at, recorded_at and user of an event that is a record of its own."""
-
-
-class _Users:
-    """The hashes of users, kept while one catches up: most users come again."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def hashes(self, users: Sequence[str]) -> HashArray:
-        known = self._known
-        new = [user for user in dict.fromkeys(users) if user not in known]
-        if len(known) + len(new) > USERS:
-            known.clear()
-            new = list(dict.fromkeys(users))
-        known.update(zip(new, hashes(new).tolist(), strict=True))
-        return np.fromiter(map(known.__getitem__, users), np.uint64, len(users))
 
 
 class Ledgers:
@@ -116,7 +98,6 @@ class Ledgers:
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
         ordinals: dict[str, int] = {}
-        users = _Users()
         run: list[_Single] = []
         for place, at, recorded_at, kind, data in connection.execute(_RECORDS, (self.seq, seq)):
             event = decode(place, kind, data)
@@ -128,19 +109,19 @@ class Ledgers:
                 if event.name in self._by_name:
                     run.append((event.name, item, event.weight, at, recorded_at, event.user))
                 if len(run) == RUN:
-                    self._apply_run(run, users)
+                    self._apply_run(run)
                     run = []
             elif isinstance(event, RecordSignals):
-                self._apply_run(run, users)
+                self._apply_run(run)
                 run = []
-                self._apply_columns(event, recorded_at, users)
-        self._apply_run(run, users)
+                self._apply_columns(event, recorded_at)
+        self._apply_run(run)
         self.seq = seq
         found = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
         self.recorded_at = BEFORE_ALL_TIMES if found is None else int(found)
         self.reach.release(self.recorded_at)
 
-    def _apply_run(self, run: list[_Single], users: _Users) -> None:
+    def _apply_run(self, run: list[_Single]) -> None:
         by_name: dict[str, list[_Single]] = {}
         for record in run:
             by_name.setdefault(record[0], []).append(record)
@@ -152,10 +133,10 @@ class Ledgers:
         if told:
             _, items, _, at, recorded_at, named = zip(*told, strict=True)
             ahead = np.greater(at, recorded_at)
-            self._reached(np.array(items, np.int64), users.hashes(named), np.array(at, np.int64), ahead)
+            self._reached(np.array(items, np.int64), hashes(named), np.array(at, np.int64), ahead)
         self.applied += len(run)
 
-    def _apply_columns(self, event: RecordSignals, recorded_at: Micros, users: _Users) -> None:
+    def _apply_columns(self, event: RecordSignals, recorded_at: Micros) -> None:
         names = np.frombuffer(event.name, "<u2")
         events = Events(
             np.frombuffer(event.item, "<i8"),
@@ -170,7 +151,7 @@ class Ledgers:
             kept = np.flatnonzero(
                 (user >= 0) & np.array([name in self._by_name for name in event.names], np.bool_)[names]
             )
-            known = users.hashes(event.users)[user[kept]]
+            known = hashes(event.users)[user[kept]]
             at = events.at[kept]
             self._reached(events.items[kept], known, at, at > recorded_at)
         self.applied += len(events)
