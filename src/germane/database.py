@@ -9,22 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import apsw
-
 from germane.knowledge import documents, items
 from germane.knowledge.catalog import CatalogView
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
-from germane.log.check import check_journal, guarded
 from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
 from germane.model.documents import Document
-from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
+from germane.model.errors import Error, InvalidArgument, NotFound, ReadOnly
 from germane.model.filters import Filter
 from germane.model.items import Item, Receipt
 from germane.model.pages import Page
-from germane.model.reports import CheckReport, Finding, LearnReport, Stats
+from germane.model.reports import LearnReport
 from germane.model.schema import Schema
 from germane.model.times import Clock, system_clock, to_micros
 from germane.model.values import (
@@ -42,8 +39,8 @@ from germane.ranking.request import search_request
 from germane.ranking.search import search, top
 from germane.signals.calls import SignalCalls
 from germane.signals.view import SignalView
-from germane.text.stats import store_stats
 from germane.text.view import TextView
+from germane.upkeep import Upkeep
 
 _logger = logging.getLogger("germane")
 
@@ -98,7 +95,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls):
+class Database(SignalCalls, Upkeep):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -118,7 +115,7 @@ class Database(SignalCalls):
         tell = clock or system_clock
         to_micros(tell(), "clock")  # before anything is made
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
-        self._signals = SignalView()
+        self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         self._moments = Moments(self._journal, self._text, self._catalogs, self._signals)
@@ -498,46 +495,6 @@ class Database(SignalCalls):
         with self._moments.at(request.as_of) as moment:
             return top(moment.index, moment.catalogs, moment.connection, request, moment.now)
 
-    def stats(self) -> Stats:
-        """Return exact statistics of the store."""
-        with self._journal.read() as connection:
-            return store_stats(connection, self._text.at(connection), self._journal.folder)
-
-    def check(self, repair: bool = False) -> CheckReport:
-        """Check the file, the log, its content, and every view against a rebuild from the log.
-
-        Parameters
-        ----------
-        repair : bool
-            Whether to rebuild what is derived from the log and not as it should be. A damaged log or
-            content cannot be rebuilt: the finding says what is lost.
-        """
-        findings = self._findings()
-        if not repair or not findings:
-            return CheckReport(not findings, tuple(findings))
-        try:
-            self.rebuild()
-        except Corruption:
-            self._text.drop()  # the tables cannot be folded anew, but the index can be built from them
-        left = self._findings()
-        mended = [
-            Finding(finding.part, finding.detail, repaired=True)
-            for finding in findings
-            if finding not in left
-        ]
-        return CheckReport(not left, (*mended, *left))
-
-    def rebuild(self) -> int:
-        """Throw every view away, build it anew from the log, and return the position reached."""
-        seq = self._journal.refold()
-        self._text.drop()
-        self._signals.drop()
-        self._moments.drop()
-        with self._journal.read() as connection:
-            self._text.at(connection)
-            self._save(connection)
-        return seq
-
     def close(self) -> None:
         """Put everything on disk and let go of the folder; a second call does nothing."""
         self._close(save=not self._journal.read_only)
@@ -560,10 +517,11 @@ class Database(SignalCalls):
             return
         try:
             if save:
+                self._tidy()
                 with self._journal.read() as connection:
                     self._save(connection)
         except Error as error:
-            _logger.warning("the text index could not be saved: %s", error)
+            _logger.warning("what was derived from the log could not be saved: %s", error)
         finally:
             self._moments.drop()
             self._journal.close()
@@ -576,20 +534,6 @@ class Database(SignalCalls):
         with self._journal.write() as writer:
             if schema != content.schema(writer.connection):
                 writer.append(DeclareSchema(schema=schema.declaration()))
-
-    def _findings(self) -> list[Finding]:
-        with self._journal.read() as connection:
-            return [
-                *check_journal(connection),
-                *guarded("text", self._text.check, connection),
-                *guarded("catalog", self._catalogs.check, connection),
-            ]
-
-    def _save(self, connection: apsw.Connection) -> None:
-        try:
-            self._text.save(connection)
-        except OSError as error:
-            _logger.warning("the text index could not be saved, and will be built anew: %s", error)
 
 
 _TOP_DEFAULTS: dict[str, Any] = {

@@ -25,6 +25,9 @@ from germane.model.errors import Corruption
 Parts = Mapping[str, list[bytes]]
 """For each part its chunks."""
 
+SCHEMAS = "schemas"
+"""The part that holds all declarations, with the positions of their events."""
+
 _TABLES = tuple(name for name in FOLDED_NAMES if name != "view")
 _OF_TABLES = "tables/"
 _ROWS = 10_000

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from germane.log.events import metadata_from_plain
+from germane.log.base import SCHEMAS, base_of, chunks
+from germane.log.events import DeclareSchema, decode, metadata_from_plain
 from germane.model.documents import Document, Placement
 from germane.model.errors import Corruption
 from germane.model.items import Item
@@ -221,6 +222,23 @@ def schema(connection: apsw.Connection) -> Schema:
     """Return the store's schema."""
     declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
     return _schema(declared) if declared else Schema()
+
+
+def schemas(connection: apsw.Connection) -> list[tuple[int, Schema]]:
+    """Return every schema that the store ever declared, with the position of its event, in order."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    based = base_of(connection)
+    if based is not None:
+        _, base = based
+        for chunk in chunks(connection, base, SCHEMAS):
+            found += msgspec.msgpack.decode(chunk, type=list[tuple[int, dict[str, Any]]])
+    for seq, type, data in connection.execute(
+        "SELECT seq, type, data FROM log WHERE type = 'schema' ORDER BY seq"
+    ):
+        event = decode(seq, type, data)
+        assert isinstance(event, DeclareSchema)
+        found.append((seq, event.schema))
+    return [(seq, Schema.from_declaration(declared)) for seq, declared in found]
 
 
 _NO_CONTENT = ("", None, None, None, "")

@@ -13,9 +13,11 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 import apsw
+import msgspec
 
-from germane.log.base import Parts, make, tables_from_parts, tables_to_parts
+from germane.log.base import SCHEMAS, Parts, make, tables_from_parts, tables_to_parts
 from germane.log.chain import End, checksum_at, end, events, start
+from germane.log.content import schemas
 from germane.log.events import Base, PutDocument, PutItem, decode, encode
 from germane.log.fold import fold_all, know_types
 from germane.log.journal import Journal, epoch
@@ -86,7 +88,7 @@ def due(connection: apsw.Connection, retention: Micros, slack: float = 0.0) -> i
     return position_at(connection, last.recorded_at - retention, "retention")
 
 
-def replace_older(journal: Journal, states: States, retention: Micros, slack: float = 0.0) -> GcReport:
+def replace_older(journal: Journal, states: States, retention: Micros) -> GcReport:
     """Put a base in place of the events that are older than a retention.
 
     Raises
@@ -95,7 +97,7 @@ def replace_older(journal: Journal, states: States, retention: Micros, slack: fl
         The log is damaged, or the tables are not what it comes to; nothing changed.
     """
     with journal.read() as connection:
-        seq = due(connection, retention, slack)
+        seq = due(connection, retention)
         if seq is None:
             return GcReport(start(connection).seq, 0, 0)
         plan = make_plan(connection, seq, states)
@@ -107,10 +109,10 @@ def replace_older(journal: Journal, states: States, retention: Micros, slack: fl
             plan.epoch,
         ):
             return GcReport(start(connection).seq, 0, 0)  # another process was faster
-        events, contents = count(connection, plan)
+        replaced, contents = count(connection, plan)
         _put_in_place(connection, plan)
         writer.has_changed = True
-    return GcReport(seq, events, contents)
+    return GcReport(seq, replaced, contents)
 
 
 def preview(journal: Journal, states: States, retention: Micros) -> GcReport:
@@ -140,6 +142,8 @@ def make_plan(connection: apsw.Connection, seq: int, states: States) -> Plan:
     ).get
     made = make(parts, seq, at, recorded_at, checksum)
     _verify(connection, parts, made, seq)
+    told = [(at, schema.declaration()) for at, schema in schemas(connection) if at <= seq]
+    parts[SCHEMAS] = [msgspec.msgpack.encode(told)]
     parts |= states(connection, seq)
     made = make(parts, seq, at, recorded_at, checksum)
     return Plan(seq, parts, made, live, start(connection), checksum, epoch(connection))

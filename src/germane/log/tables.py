@@ -1,7 +1,7 @@
 """The tables of the journal: the log, the content it points to, and what is folded from them.
 
-``log`` and ``content`` are the truth, with ``base`` where a log has one. The others are a view of them that anyone can inspect with any
-SQLite tool; they can be dropped and folded again.
+``log`` and ``content`` are the truth, and ``base`` where a log begins with one. The others are a view of them
+that anyone can inspect with any SQLite tool; they can be dropped and folded again.
 """
 
 from __future__ import annotations

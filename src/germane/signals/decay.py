@@ -12,9 +12,13 @@ from germane.model.times import Micros
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 STRIDE = 32
 """Half-lives between two landmarks."""
+
+BLOCK = 1_024
+"""Items that lie together: arrays over items are whole blocks long."""
 
 _LEAST_EXPONENT = -1_100
 """Two to this power is nothing in float64."""
@@ -119,12 +123,20 @@ def power(whole: int, fraction: float) -> float:
 
 
 def grown(values: Any, size: int) -> Any:
-    """Return an array with room for so many items, the new ones zero; doubled, so that growing is cheap."""
+    """Return an array with room for so many items, the new ones zero.
+
+    It is whole blocks long, and half as long again as before, so that growing is cheap.
+    """
     if size <= len(values):
         return values
-    larger = np.zeros(max(size, 2 * len(values), 64), values.dtype)
+    larger = np.zeros(whole_blocks(max(size, len(values) * 3 // 2)), values.dtype)
     larger[: len(values)] = values
     return larger
+
+
+def whole_blocks(size: int) -> int:
+    """Return how many items the blocks hold that so many items need."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def taken(values: Any, items: IntArray) -> Any:
