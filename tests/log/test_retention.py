@@ -173,6 +173,7 @@ def test_a_schema_that_changed_since_is_asked_as_before() -> None:
     story.schema(1)
     now = answers(story.db)
     assert story.db.gc(dry_run=False).events > 0
+    story.db.rebuild()
     assert answers(story.db) == now
     assert answers(story.db, seq) == was
 
@@ -271,6 +272,10 @@ def test_a_checkpoint_from_before_the_base_is_written_anew(
     story.now += 2 * DAY
     story.put("d", "lamp", 1)
     story.db.search("lamp")
+    assert story.db.gc(dry_run=False).events > 0
+    with germane.open(tmp_path, clock=lambda: story.now, read_only=True) as db:
+        assert db.search("lamp").total == 4
+    assert old.exists()
     story.db.close()
     (new,) = (tmp_path / "views").glob("text-*")
     assert new != old
@@ -282,7 +287,7 @@ def test_a_checkpoint_from_before_the_base_is_written_anew(
 
 
 def test_a_kill_in_the_middle_leaves_the_old_or_the_new(tmp_path: Path) -> None:
-    """Killed at every third statement of the transaction in turn. Fails when it is more than one transaction."""
+    """Killed at every third statement of it. Fails when it is more than one transaction."""
     story = grown(tmp_path)
     before, last = answers(story.db), rows(story.db, "SELECT count(*) FROM log")
     story.db._close(save=False)  # which would tidy it up
