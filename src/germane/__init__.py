@@ -7,6 +7,7 @@ from germane.version import __version__
 
 if TYPE_CHECKING:
     from germane.database import Database, open
+    from germane.model.diversity import Diversity
     from germane.model.documents import Document, Placement
     from germane.model.errors import (
         Busy,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from germane.model.items import Item, Receipt
     from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
+    from germane.model.profiles import Profile
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
     from germane.model.schema import Schema
     from germane.model.signals import Signal
@@ -34,16 +36,17 @@ if TYPE_CHECKING:
     from germane.model.where import where
 
 __all__ = [
-    "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
-    "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
-    "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
-    "TermStat", "__version__", "open", "to_json", "to_plain", "where",
+    "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Diversity",
+    "Document", "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport",
+    "NotFound", "Page", "Placement", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason",
+    "Receipt", "Result", "Schema", "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal",
+    "Skipped", "Stats", "TermStat", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
 _HOME = {
     "database": "Database open",
+    "model.diversity": "Diversity",
     "model.documents": "Document Placement",
     "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
     " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
@@ -51,6 +54,7 @@ _HOME = {
     "model.items": "Item Receipt",
     "model.pages": "Degradation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
+    "model.profiles": "Profile",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",
     "model.schema": "Schema",
     "model.signals": "Signal",

@@ -29,7 +29,7 @@ def test_a_language_is_brought_into_one_form() -> None:
         ("lang", "englsh", "'englsh' is no language: give a name or code like 'english' or 'en'"),
         ("lang", None, "a store has a default language: give a name or code like 'english'"),
         ("lang", 1, "must be a string, not int"),
-        ("profiles", [1], "is not available in this version: leave it at ()"),
+        ("profiles", "hot", "must be a list of Profile, not str"),
         ("policies", None, "is not available in this version: leave it at ()"),
         ("synonyms", {}, "is not available in this version: leave it at None"),
         ("unknown_items", "accept", "is not available in this version: leave it at 'refuse'"),

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from germane.model.builtin import NAMES
 from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
+from germane.model.profiles import Profile
 from germane.model.signals import Signal
 from germane.model.values import neutral
 
@@ -20,7 +22,9 @@ class Schema:
     ----------
     signals : iterable of Signal
         Kinds of behaviour, each name once.
-    profiles, policies, synonyms, unknown_items, retention, impressions
+    profiles : iterable of Profile
+        Ranking recipes beside the built-in ones, each name and version once.
+    policies, synonyms, unknown_items, retention, impressions
         Not available in this version.
     lang : str
         Language of items that name none: a name, code or tag.
@@ -36,15 +40,16 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "signals")
+    __slots__ = ("lang", "profiles", "signals")
 
     lang: str
+    profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
 
     def __init__(
         self,
         signals: Iterable[Signal] = (),
-        profiles: tuple[()] = (),
+        profiles: Iterable[Profile] = (),
         policies: tuple[()] = (),
         *,
         lang: str = "english",
@@ -55,7 +60,6 @@ class Schema:
     ) -> None:
         try:
             neutral(
-                profiles=(profiles, ()),
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
                 unknown_items=(unknown_items, "refuse"),
@@ -69,6 +73,7 @@ class Schema:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
         object.__setattr__(self, "lang", name)
         object.__setattr__(self, "signals", _signals(signals))
+        object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
@@ -83,10 +88,11 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.signals))
+        return hash((self.lang, self.signals, tuple(profile.label for profile in self.profiles)))
 
     def __repr__(self) -> str:
-        return f"Schema({list(self.signals)!r}, lang={self.lang!r})"
+        profiles = f"{list(self.profiles)!r}, " if self.profiles else ""
+        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -104,7 +110,11 @@ class Schema:
 
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
-        return {"lang": self.lang, "signals": [signal.declaration() for signal in self.signals]}
+        data: dict[str, Any] = {"lang": self.lang}
+        data["signals"] = [signal.declaration() for signal in self.signals]
+        if self.profiles:
+            data["profiles"] = [profile.declaration() for profile in self.profiles]
+        return data
 
     @classmethod
     def of(cls, given: object) -> Schema:
@@ -148,6 +158,8 @@ class Schema:
         lists = {name: tuple(data[name]) for name in known[:3] if isinstance(data.get(name), list)}
         if "signals" in lists:
             lists["signals"] = tuple(Signal.from_declaration(each) for each in lists["signals"])
+        if "profiles" in lists:
+            lists["profiles"] = tuple(Profile.from_declaration(each) for each in lists["profiles"])
         return cls(**{**data, **lists})
 
     @classmethod
@@ -182,3 +194,20 @@ def _signals(given: object) -> tuple[Signal, ...]:
             raise SchemaError(f"signals[{number}].name", f"{signal.name!r} is declared twice")
         names.add(signal.name)
     return signals
+
+
+def _profiles(given: object, signals: tuple[Signal, ...]) -> tuple[Profile, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError("profiles", f"must be a list of Profile, not {type(given).__name__}")
+    profiles = tuple(given)
+    labels: set[str] = set()
+    for number, profile in enumerate(profiles):
+        if not isinstance(profile, Profile):
+            raise SchemaError(f"profiles[{number}]", f"must be a Profile, not {type(profile).__name__}")
+        if profile.name in NAMES:
+            raise SchemaError(f"profiles[{number}].name", f"{profile.name!r} is a built-in profile")
+        if profile.label in labels:
+            raise SchemaError(f"profiles[{number}].version", f"{profile.label!r} is declared twice")
+        labels.add(profile.label)
+        profile.check_signals(signals)
+    return profiles
