@@ -311,7 +311,7 @@ profiles = st.builds(
 
 @given(profile=profiles)
 def test_a_profile_is_printed_back_identically(profile: Profile) -> None:
-    """Fails when a weight is printed with fewer digits, and when a name of metadata loses its quotes."""
+    """Fails when a weight is printed with fewer digits, and when transforms are printed inside out."""
     data = profile.declaration()
     again = Profile.from_declaration(msgspec.json.decode(msgspec.json.encode(data)))
     assert again == profile
