@@ -12,7 +12,8 @@ from germane import Schema, Signal
 
 HOUR = 3_600
 DAY = 24 * HOUR
-START = 1_700_000_000
+START = 1_700_000_040
+"""A whole minute."""
 SECONDS = {"1h": HOUR, "24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY}
 HALF_LIVES = (1, 60, HOUR, DAY, 7 * DAY, 365 * DAY, 3_652 * DAY)
 

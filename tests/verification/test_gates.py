@@ -65,7 +65,7 @@ def test_gate_filtering_of_every_term(term: str, tmp_path: Path) -> None:
             id = f"i{number}"
             db.put(Item(id=id, created_at=START - 7_777.7 * number, metadata={"price": 0.1 * number}))
             for event in range(number * 3):
-                name = ("view", "like", "dislike", "view", "share")[(event * number) % 5]
+                name = ("view", "like", "like", "like", "dislike", "view", "share")[(event * number) % 7]
                 db.signal(name, id, user=f"u{event}", weight=1 + 0.1 * event, at=START - 997.3 * event)
         clock.now += 1_234.5
         values = {

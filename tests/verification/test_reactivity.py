@@ -82,7 +82,10 @@ def test_ranking_reactivity_of_another_process(tmp_path: Path) -> None:
     Fails when a store that is open does not look for what others have written.
     """
     clock, schema = Clock(), Schema(SIGNALS, [BOTH])
-    with germane.open(tmp_path / "s", schema, clock=clock) as one, germane.open(tmp_path / "s") as two:
+    with (
+        germane.open(tmp_path / "s", schema, clock=clock) as one,
+        germane.open(tmp_path / "s", clock=clock) as two,
+    ):
         two.put_many(germane.Item(id=id) for id in "ab")
         stores = [one, two]
         for step in range(1, 11):
