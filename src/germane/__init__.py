@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
-    from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
+    from germane.model.pages import Degradation, Explanation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
     from germane.model.profiles import Profile
     from germane.model.reports import CheckReport, Finding, GcReport, LearnReport, Skipped, Stats
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
-    "Degradation", "Diversity", "Document", "Error", "Filter", "Finding", "GcReport", "Interrupted",
-    "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile",
-    "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats",
-    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open",
-    "to_json", "to_plain", "where",
+    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "GcReport",
+    "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
+    "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
+    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat",
+    "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -54,7 +54,7 @@ _HOME = {
     " InvalidArgument NotFound PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
     "model.filters": "Filter",
     "model.items": "Item Receipt",
-    "model.pages": "Degradation Page Reason Result SearchStats TermStat",
+    "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
     "model.profiles": "Profile",
     "model.reports": "CheckReport Finding GcReport LearnReport Skipped Stats",

@@ -45,8 +45,7 @@ def test_a_language_is_brought_into_one_form() -> None:
         ("retention", True, "True is not a duration: give one like '30m', '24h' or '7d', or seconds above 0"),
         ("retention", "59s", "'59s' is out of range: from a minute to 1000 years"),
         ("retention", "400000d", "'400000d' is out of range: from a minute to 1000 years"),
-        ("impressions", False, "is not available in this version: leave it at True"),
-        ("impressions", 1, "is not available in this version: leave it at True"),
+        ("impressions", 1, "must be True or False, not 1"),
     ],
 )
 def test_what_is_refused(field: str, value: Any, message: str) -> None:

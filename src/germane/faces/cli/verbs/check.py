@@ -74,20 +74,24 @@ def rebuild(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
 
 def gc(
     ctx: typer.Context,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run/--run", help="Only say what would be replaced, or replace it.")
-    ] = True,
+    run: Annotated[
+        bool, typer.Option("--run", help="Replace them; without this, only say what would be replaced.")
+    ] = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Replace events that are older than the schema's retention by what they came to."""
+    """Replace events beyond retention by what they came to.
+
+    How long events are kept one by one is declared in the schema, as retention. Closing a store does the
+    same when the oldest event is a tenth older than that.
+    """
     given = Given.of(ctx, db, as_json)
-    with store.existing(given.db, read_only=dry_run) as database:
-        report = database.gc(dry_run)
+    with store.existing(given.db, read_only=not run) as database:
+        report = database.gc(dry_run=not run)
     if given.as_json:
         print_json(report)
         return
-    done = "would be replaced" if dry_run else "replaced"
+    done = "replaced" if run else "would be replaced"
     say(
         f"{counted(report.events, 'event')} {done} by what they came to, and "
         f"{counted(report.contents, 'content')} dropped."
