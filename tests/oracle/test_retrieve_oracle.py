@@ -231,7 +231,7 @@ def test_shares() -> None:
     assert one_page(ordered, {"max_share": {"meta.f": 0.1}}, 4)[0].ids == ["0", "3", "5", "6"]
     tagged = [item("a", tags=("t", "u")), item("b", tags=("u",)), item("c", tags=("v",))]
     assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].ids == ["a", "c"]
-    assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].held_back == {"max_share.tags": 1}
+    assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].held_back == {"max_share tags": 1}
 
 
 def test_slots_of_exploration() -> None:
@@ -240,10 +240,13 @@ def test_slots_of_exploration() -> None:
     assert slots(0.0, 20) == []
     assert slots(0.4, 5) == [1, 4]
     assert slots(0.5, 5) == [1, 3]
+    assert len(slots(0.29, 100)) == 29  # which as a product of floats would be 28.999...
+    assert slots(0.3, 10) == [2, 5, 9]
 
 
 def test_who_is_eligible_for_exploration() -> None:
     items = [item("new", "x"), item("old", "x", created_at=NOW - 24 * HOUR), item("other", "y", created_at=0)]
+    items += [item("nobody's", created_at=0)]
     assert eligible(items, ["other"], NOW) == {"new", "old"}
     assert eligible(items, [], NOW, known=["x"]) == {"new", "other"}
     assert eligible(items, [], NOW, seen=["new"], known=["x"]) == {"other"}
