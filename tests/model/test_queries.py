@@ -313,6 +313,7 @@ def test_an_error_says_where_and_what_was_expected(text: str, position: int, mes
         ("retrieve", {"diversity": {}}, "diversity: must be a Diversity, not dict"),
         ("retrieve", {"explain": 1}, "explain: must be True or False, not 1"),
         ("retrieve", {"cursor": 1}, "cursor: must be a string, not int"),
+        ("search", {"text": "x", "offset": False}, "offset: must be a whole number"),
         ("retrieve", {"seed": 1.5}, "seed: must be a string, not float"),
         ("retrieve", {"as_of": 1.5}, "as_of: must be a whole number from 0 to 9223372036854775807, not 1.5"),
         ("search", {"text": "x", "weights": {}}, "weights: must be SearchWeights, not dict"),
@@ -372,7 +373,7 @@ names = st.one_of(
     st.sampled_from(RESERVED),
     st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8),
 )
-texts = st.text(st.one_of(st.sampled_from("\"\\' ab"), st.characters()), max_size=12)
+texts = st.lists(st.sampled_from("\"\\' ab") | st.characters(), max_size=12).map("".join)
 scalars = st.one_of(
     names,
     st.integers(-(1 << 63), (1 << 63) - 1),

@@ -80,7 +80,8 @@ seed: SIGNED | WORD | STRING
 weights: weight (_COMMA? weight)*
 weight: WEIGHT NUMBER
 diversity: limit (_COMMA? limit)* | NONE
-limit: MAX_PER_CREATOR WHOLE | MAX_SHARE field NUMBER | MMR NUMBER | RELAX
+limit: MAX_PER_CREATOR WHOLE | MAX_SHARE shared NUMBER | MMR NUMBER | RELAX
+shared: NAME | META
 
 {_keywords(("RETRIEVE", "SEARCH", *_WORDS))}
 _ITEMS.2: /items\b/i
@@ -211,6 +212,10 @@ class _Rules(FilterRules):
         else:
             limit = {"relax": True}
         return word, limit
+
+    def shared(self, parts: list[Token]) -> Field:
+        # A rule of its own, so that what follows a field of a filter stays what filters say.
+        return self.field(parts)
 
     def diversity(self, parts: list[Any]) -> Diversity:
         limits = _united(part for part in parts if isinstance(part, tuple))
