@@ -82,7 +82,9 @@ def message(error: BaseException) -> str:
             "run the same command again to go on"
         )
     elif isinstance(error, KeyboardInterrupt):
-        text = "interrupted; whatever was committed is kept: run the same command again to go on"
+        text = (
+            str(error) or "interrupted; whatever was committed is kept: run the same command again to go on"
+        )
     elif isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
         text = f"{name}{error.strerror or error}"
