@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
-    from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
+    from germane.model.pages import Degradation, Explanation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
     from germane.model.profiles import Profile
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Diversity",
-    "Document", "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport",
-    "NotFound", "Page", "Placement", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason",
-    "Receipt", "Result", "Schema", "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal",
-    "Skipped", "Stats", "TermStat", "__version__", "open", "to_json", "to_plain", "where",
+    "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item",
+    "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile", "QuerySyntaxError",
+    "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats", "SearchWeights",
+    "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open", "to_json", "to_plain",
+    "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -52,7 +53,7 @@ _HOME = {
     " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
     "model.filters": "Filter",
     "model.items": "Item Receipt",
-    "model.pages": "Degradation Page Reason Result SearchStats TermStat",
+    "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
     "model.profiles": "Profile",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",

@@ -18,6 +18,7 @@ from germane.log import content
 from germane.log.check import check_journal, guarded
 from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
+from germane.log.shown import Shown
 from germane.model.documents import Document
 from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
 from germane.model.filters import Filter
@@ -36,6 +37,7 @@ from germane.model.values import (
     neutral,
 )
 from germane.model.weights import SearchWeights
+from germane.ranking.calls import RankingCalls
 from germane.ranking.request import search_request
 from germane.ranking.search import search, top
 from germane.signals.calls import SignalCalls
@@ -96,7 +98,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls):
+class Database(SignalCalls, RankingCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -119,6 +121,7 @@ class Database(SignalCalls):
         self._signals = SignalView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
+        self._shown = Shown(folder, read_only)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -560,6 +563,7 @@ class Database(SignalCalls):
         except Error as error:
             _logger.warning("the text index could not be saved: %s", error)
         finally:
+            self._shown.close()
             self._journal.close()
 
     def _declare(self, schema: Schema) -> None:
@@ -569,6 +573,7 @@ class Database(SignalCalls):
             raise ReadOnly("the schema differs from the store's, which was opened with read_only=True")
         with self._journal.write() as writer:
             if schema != content.schema(writer.connection):
+                content.refuse_changed_versions(writer.connection, schema)
                 writer.append(DeclareSchema(schema=schema.declaration()))
 
     def _findings(self) -> list[Finding]:

@@ -34,8 +34,7 @@ def test_a_language_is_brought_into_one_form() -> None:
         ("synonyms", {}, "is not available in this version: leave it at None"),
         ("unknown_items", "accept", "is not available in this version: leave it at 'refuse'"),
         ("retention", "30d", "is not available in this version: leave it at None"),
-        ("impressions", False, "is not available in this version: leave it at True"),
-        ("impressions", 1, "is not available in this version: leave it at True"),
+        ("impressions", 1, "must be True or False, not 1"),
     ],
 )
 def test_what_is_refused(field: str, value: Any, message: str) -> None:

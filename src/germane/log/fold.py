@@ -201,6 +201,10 @@ def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals)
 def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema', ?)", (plain(event.schema),))
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema_seq', ?)", (str(seq),))
+    # Every version that was ever declared stays callable.
+    for profile in event.schema.get("profiles", ()):
+        key = f"profile {profile['name']}@{profile['version']}"
+        connection.execute("INSERT OR REPLACE INTO declared VALUES (?, ?)", (key, plain(profile)))
 
 
 def _ordinal(connection: apsw.Connection, id: str) -> int:

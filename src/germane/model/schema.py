@@ -24,8 +24,10 @@ class Schema:
         Kinds of behaviour, each name once.
     profiles : iterable of Profile
         Ranking recipes beside the built-in ones, each name and version once.
-    policies, synonyms, unknown_items, retention, impressions
+    policies, synonyms, unknown_items, retention
         Not available in this version.
+    impressions : bool
+        Whether what the latest pages showed is kept, for feedback on it.
     lang : str
         Language of items that name none: a name, code or tag.
 
@@ -40,8 +42,9 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "profiles", "signals")
+    __slots__ = ("impressions", "lang", "profiles", "signals")
 
+    impressions: bool
     lang: str
     profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
@@ -64,13 +67,15 @@ class Schema:
                 synonyms=(synonyms, None),
                 unknown_items=(unknown_items, "refuse"),
                 retention=(retention, None),
-                impressions=(impressions, True),
             )
             name = check_lang(lang)
         except InvalidArgument as error:
             raise SchemaError(error.field, error.message.partition(": ")[2]) from None
         if name is None:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
+        if not isinstance(impressions, bool):
+            raise SchemaError("impressions", f"must be True or False, not {quoted(impressions)}")
+        object.__setattr__(self, "impressions", impressions)
         object.__setattr__(self, "lang", name)
         object.__setattr__(self, "signals", _signals(signals))
         object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
@@ -92,7 +97,8 @@ class Schema:
 
     def __repr__(self) -> str:
         profiles = f"{list(self.profiles)!r}, " if self.profiles else ""
-        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r})"
+        impressions = "" if self.impressions else ", impressions=False"
+        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{impressions})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -112,6 +118,8 @@ class Schema:
         """Return the schema as plain data, as `from_declaration` takes it."""
         data: dict[str, Any] = {"lang": self.lang}
         data["signals"] = [signal.declaration() for signal in self.signals]
+        if not self.impressions:
+            data["impressions"] = False
         if self.profiles:
             data["profiles"] = [profile.declaration() for profile in self.profiles]
         return data

@@ -15,6 +15,7 @@ from germane.log.journal import epoch, head
 from germane.model.schema import Schema
 from germane.model.signals import Signal
 from germane.model.times import Micros
+from germane.signals.blocks import Numbers
 from germane.signals.ledger import Events, SignalLedger
 
 _RECORDS = (
@@ -41,6 +42,14 @@ class Ledgers:
 
     def __getitem__(self, name: str) -> SignalLedger:
         return self._by_name[name]
+
+    def get(self, name: str) -> SignalLedger | None:
+        """Return the ledger of a signal, None if it is not declared."""
+        return self._by_name.get(name)
+
+    def reach_numbers(self, size: int) -> Numbers | None:
+        """Return the distinct users of all items, for ranking; None when there was none at all."""
+        return None
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
