@@ -14,6 +14,7 @@ from germane.log.shown import Shown
 from germane.model.diversity import Diversity
 from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
+from germane.model.query_text import parse_query
 from germane.model.values import check_id, neutral
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.explain import explain_retrieve
@@ -160,6 +161,41 @@ class RankingCalls:
         )
         with self._journal.read() as connection, self._readings(connection, request) as readings:
             return explain_retrieve(readings, id, request)
+
+    def query(self, text: str) -> Page:
+        """Answer a query in its textual form: a RETRIEVE or a SEARCH.
+
+        Parameters
+        ----------
+        text : str
+            Such as ``RETRIEVE items USING PROFILE trending WHERE meta.price < 10 LIMIT 5``, or
+            ``SEARCH "move semantics" MATCH all``. Keywords may be in any case, clauses in any order.
+
+        Returns
+        -------
+        Page
+            What `retrieve` or `search` returns for the same arguments.
+
+        Raises
+        ------
+        QuerySyntaxError
+            It does not parse; the error says where, and what was expected there.
+        InvalidArgument
+            An argument cannot be used; the error names it.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many([germane.Item(id="a", body="red lamp"), germane.Item(id="b", body="bulb")])
+        >>> [result.id for result in db.query('SEARCH "lamp" LIMIT 5').items]
+        ['a']
+        >>> [result.id for result in db.query("RETRIEVE items USING PROFILE new WHERE id = 'b'").items]
+        ['b']
+        """
+        query = parse_query(text)
+        page: Page = getattr(self, query.surface)(**query.arguments)
+        return page
 
     @contextmanager
     def _readings(self, connection: apsw.Connection, request: RetrieveRequest) -> Iterator[Readings]:

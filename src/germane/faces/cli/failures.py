@@ -120,7 +120,7 @@ def _as_option(field: str) -> str:
 _SAME = frozenset(
     """
     db limit offset mode match where lang id rev title body type description creator collection kind
-    created_at docid schema
+    created_at docid schema user session candidates cursor seed as_of max_per_creator max_share
     """.split()
 )
 

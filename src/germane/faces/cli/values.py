@@ -78,6 +78,52 @@ def time(text: str | None, field: str = "created_at") -> datetime | float | None
     return when
 
 
+def moment(text: str | None) -> int | datetime | None:
+    """Return a position of the log, or a time.
+
+    Raises
+    ------
+    InvalidArgument
+        Neither, or a time without a zone.
+
+    Examples
+    --------
+    >>> moment("12"), moment("2024-05-01T12:00:00Z").year
+    (12, 2024)
+    """
+    if text is None:
+        return None
+    when = time(text, "as_of")
+    if isinstance(when, float):
+        raise InvalidArgument("as_of", f"{text!r} is neither a position of the log nor a time with a date")
+    return when
+
+
+def shares(given: Sequence[str]) -> dict[str, float]:
+    """Return shares from ``FIELD=SHARE``.
+
+    Raises
+    ------
+    InvalidArgument
+        No share.
+
+    Examples
+    --------
+    >>> shares(["meta.format=0.6"])
+    {'meta.format': 0.6}
+    """
+    found = {}
+    for pair in given:
+        field, _, share = pair.rpartition("=")
+        try:
+            found[field] = float(share)
+        except ValueError:
+            raise InvalidArgument(
+                "max_share", f"{pair!r} is not FIELD=SHARE: type it like meta.format=0.6"
+            ) from None
+    return found
+
+
 def weights(given: Sequence[str]) -> SearchWeights | None:
     """Return search weights from ``NAME=NUMBER``, None when none was given.
 
