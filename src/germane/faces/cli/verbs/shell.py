@@ -92,6 +92,8 @@ def _signal(database: Database, statement: str, as_json: bool) -> None:
     verb = typer.Typer(add_completion=False, rich_markup_mode=None)
     verb.command()(signal.signal)
     with suppress(typer.Exit), typer.main.get_command(verb).make_context("signal", words) as ctx:
+        if ctx.params["db"] is not None:
+            raise failures.Misuse("--db goes with 'germane shell': what it records goes into its own store")
         event = {name: value for name, value in ctx.params.items() if name not in ("db", "as_json")}
         signal.record(database, event, as_json or ctx.params["as_json"])
 
