@@ -36,6 +36,16 @@ Collection = Annotated[
     ),
 ]
 
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="POSITION|TIME",
+        help="Answer as of then: a position of the log, or ISO 8601 with a time zone.",
+        show_default=False,
+    ),
+]
+
 
 class Given(NamedTuple):
     """What was given of the options of every verb.

@@ -78,8 +78,8 @@ def time(text: str | None, field: str = "created_at") -> datetime | float | None
     return when
 
 
-def moment(text: str | None) -> int | datetime | None:
-    """Return a position of the log, or a time.
+def as_of(text: str | None) -> int | datetime | None:
+    """Return a point of the past from a position of the log, or from ISO 8601 with a zone.
 
     Raises
     ------
@@ -88,15 +88,13 @@ def moment(text: str | None) -> int | datetime | None:
 
     Examples
     --------
-    >>> moment("12"), moment("2024-05-01T12:00:00Z").year
-    (12, 2024)
+    >>> as_of("12"), as_of("2024-05-01T12:00:00Z").isoformat()
+    (12, '2024-05-01T12:00:00+00:00')
     """
-    if text is None:
-        return None
-    when = time(text, "as_of")
-    if isinstance(when, float):
-        raise InvalidArgument("as_of", f"{text!r} is neither a position of the log nor a time with a date")
-    return when
+    found = time(text, "as_of")
+    if isinstance(found, float):
+        raise InvalidArgument("as_of", f"{text!r} is neither a position nor a time like 2024-05-01T12:00:00Z")
+    return found
 
 
 def shares(given: Sequence[str]) -> dict[str, float]:

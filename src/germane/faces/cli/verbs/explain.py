@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from germane.faces.cli import store
+from germane.faces.cli import store, values
 from germane.faces.cli.feed import print_explanation
-from germane.faces.cli.options import Collection, Db, Given, Json, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Where
 from germane.faces.cli.output import print_json
 
 EXAMPLES = """\b
@@ -33,6 +33,7 @@ def explain(
     where: Where = None,
     collection: Collection = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Items of the page in question.")] = 20,
+    as_of: AsOf = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +41,13 @@ def explain(
     given = Given.of(ctx, db, as_json)
     with store.reading(given.db) as database:
         why = database.explain(
-            id, profile=profile, text=text, where=where, collections=collection or None, limit=limit
+            id,
+            profile=profile,
+            text=text,
+            where=where,
+            collections=collection or None,
+            limit=limit,
+            as_of=values.as_of(as_of),
         )
     if given.as_json:
         print_json(why)

@@ -11,7 +11,7 @@ import typer
 from germane.faces.cli import store, values
 from germane.faces.cli.failures import Misuse
 from germane.faces.cli.feed import print_feed
-from germane.faces.cli.options import Collection, Db, Given, Json, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Where
 from germane.faces.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -67,14 +67,7 @@ def retrieve(
         typer.Option(metavar="SEED", help="What exploration and shuffle draw by.", show_default=False),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is the sum of.")] = False,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHEN",
-            help="Rank as it was: a position of the log, or a time in ISO 8601 with a zone.",
-            show_default=False,
-        ),
-    ] = None,
+    as_of: AsOf = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -87,7 +80,7 @@ def retrieve(
     arguments: dict[str, Any] = {
         "user": user, "session": session, "where": where, "collections": collection or None,
         "candidates": candidates or None, "diversity": _diversity(max_per_creator, max_share or (), relax),
-        "limit": limit, "cursor": cursor, "seed": seed, "explain": explain, "as_of": values.moment(as_of),
+        "limit": limit, "cursor": cursor, "seed": seed, "explain": explain, "as_of": values.as_of(as_of),
     }  # fmt: skip
     with store.reading(given.db) as database:
         page = database.retrieve(profile, **arguments)

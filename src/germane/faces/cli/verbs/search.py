@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.faces.cli import store, values
-from germane.faces.cli.options import Collection, Db, Given, Json, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Where
 from germane.faces.cli.output import print_json
 from germane.faces.cli.page import print_nothing, print_page, print_stats
 
@@ -17,6 +17,7 @@ Examples:
   germane search '"move semantics" +closure -thread title:capture'
   germane search --match all --collection notes rust error handling
   germane search lamp --where "meta.price < 10 and not tags contains 'used'"
+  germane search lamp --as-of 2026-01-31T12:00:00Z
   germane search -- -v verbose
 """
 
@@ -46,6 +47,7 @@ def search(
             show_default=False,
         ),
     ] = None,
+    as_of: AsOf = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is the sum of.")] = False,
     db: Db = None,
     as_json: Json = False,
@@ -72,6 +74,7 @@ def search(
             offset=offset,
             limit=limit,
             explain=explain,
+            as_of=values.as_of(as_of),
         )
         held = database.stats() if page.total == 0 and not given.as_json else None
     if given.as_json:
