@@ -12,9 +12,11 @@ import germane
 from faces.running import Cli
 from germane.faces.cli import failures
 from germane.log.file import FILE
+from germane.model.errors import BeyondRetention
 
 OCCURRED: tuple[tuple[BaseException, int], ...] = (
     (germane.InvalidArgument("limit", "0 is out of range"), 2),
+    (BeyondRetention("as_of", "lies before what is kept", 5), 2),
     (germane.SchemaError("lang", "'x' is no language"), 2),
     (germane.QuerySyntaxError("expected a word", 3), 2),
     (failures.Misuse("give one of them"), 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import inspect
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,6 +127,20 @@ def test_what_a_text_says(text: str, arguments: dict[str, Any], printed: str | N
     assert query == Query(text.split()[0].lower(), arguments)
     assert query.arguments == arguments
     assert str(query) == (printed or text)
+
+
+def test_the_documentation_has_every_clause_and_examples_that_parse() -> None:
+    """Fails when a clause is added and not documented."""
+    text = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text(encoding="utf-8")
+    section = text.partition("## Queries as text")[2].partition("\n## ")[0]
+    examples = section.partition("```sql\n")[2].partition("```")[0].splitlines()
+    assert len(examples) == 6
+    for example in examples:
+        query = parse_query(example)
+        assert parse_query(str(query)) == query
+    clauses = {clause for surface in CLAUSES.values() for clause in surface}
+    assert {clause.words for clause in clauses if f"`{clause.words}" not in section} == set()
+    assert {clause.argument for clause in clauses if f"`{clause.argument}`" not in section} == set()
 
 
 NAME = "a name or a string in single quotes"
