@@ -15,6 +15,7 @@ from germane import Item, NotFound, Schema, SearchWeights, Signal
 
 START = 1_700_000_000.0
 IDS = "abcdef"
+PROFILES = ("most_viewed", "hot", "trending", "shuffle")
 SCHEMAS = (
     Schema([Signal("view", half_life="1h"), Signal("like")], unknown_items="accept"),
     Schema([Signal("view", half_life="2h", windows=("24h", "all"))], lang="german", unknown_items="accept"),
@@ -38,6 +39,7 @@ def remembered(page: germane.Page) -> dict[str, Any]:
 def answers(db: germane.Database, as_of: int | datetime | None = None) -> list[Any]:
     """Return what is said of texts, and every reading of every item, at one moment."""
     pages = [remembered(db.search(text, as_of=as_of, **more)) for text, more in QUERIES]
+    pages += [remembered(db.retrieve(profile, as_of=as_of, seed=1)) for profile in PROFILES]
     best = db.top("lamp", as_of=as_of)
     readings = {}
     with db._moments.at(as_of) as moment:

@@ -122,7 +122,7 @@ def _given(
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:
-    """Return the ordinals of ids, without those that no item ever had."""
-    query = "SELECT ordinal FROM item WHERE id = ?"
+    """Return the ordinals of ids, without those that were never put."""
+    query = "SELECT ordinal FROM item WHERE id = ? AND rev <> ''"
     found = (readings.connection.execute(query, (id,)).get for id in ids)
     return np.array([ordinal for ordinal in found if ordinal is not None], np.int64)
