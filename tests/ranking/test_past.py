@@ -19,7 +19,7 @@ from germane.ranking import moment as moments
 from support.story import IDS, SCHEMAS, START, Story, answers, history, when
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(told=history, order=st.randoms(use_true_random=False))
 def test_as_of_gives_the_page_of_then(told: list[tuple[tuple[Any, ...], float]], order: Any) -> None:
     """Fails when the past is read with the present's clock, statistics, schema or content.
