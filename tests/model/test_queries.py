@@ -135,8 +135,8 @@ def test_the_documentation_has_every_clause_and_examples_that_parse() -> None:
     section = text.partition("## Queries as text")[2].partition("\n## ")[0]
     examples = section.partition("```sql\n")[2].partition("```")[0].splitlines()
     assert len(examples) == 6
-    for example in examples:
-        query = parse_query(example)
+    for text_of_query in examples:
+        query = parse_query(text_of_query)
         assert parse_query(str(query)) == query
     clauses = {clause for surface in CLAUSES.values() for clause in surface}
     assert {clause.words for clause in clauses if f"`{clause.words}" not in section} == set()

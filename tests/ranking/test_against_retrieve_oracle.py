@@ -48,9 +48,7 @@ def is_exact(term: str) -> bool:
 def near(values: list[float], gap: float = NEAR) -> bool:
     """Whether some differ by so little that rounding could turn them round."""
     ordered = sorted(values)
-    return any(
-        0 < high - low <= gap * max(abs(high), abs(low), 1e-3) for low, high in pairwise(ordered)
-    )
+    return any(0 < high - low <= gap * max(abs(high), abs(low), 1e-3) for low, high in pairwise(ordered))
 
 
 def is_ambiguous(store: readings.Store, query: dict[str, Any], found: list[terms.Item], now: int) -> bool:

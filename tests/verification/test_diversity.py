@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ limits = st.builds(
 )
 
 
-def store(given: list[tuple[str | None, str | None, list[str]]], *profiles: Profile) -> germane.Database:
+def store(given: Sequence[tuple[str | None, str | None, list[str]]], *profiles: Profile) -> germane.Database:
     db = germane.open(schema=Schema((), profiles))
     db.put_many(
         Item(
@@ -47,7 +47,7 @@ def pages(db: germane.Database, diversity: Diversity | None, limit: int) -> Iter
 
 @given(given_=items, diversity=limits, limit=st.integers(1, 12))
 def test_diversity_post_condition(
-    given_: list[tuple[str | None, str | None, list[str]]], diversity: Diversity, limit: int
+    given_: Sequence[tuple[str | None, str | None, list[str]]], diversity: Diversity, limit: int
 ) -> None:
     """On no page of a feed does a creator, a format or a tag exceed its limit; nothing is lost or repeated.
 
@@ -60,7 +60,7 @@ def test_diversity_post_condition(
         by_creator = Counter(result.creator for result in page.items if result.creator is not None)
         if diversity.max_per_creator is not None:
             assert max(by_creator.values(), default=0) <= diversity.max_per_creator
-        counted = {
+        counted: dict[str, Counter[Any]] = {
             "creator": by_creator,
             "meta.format": Counter(
                 result.metadata["format"] for result in page.items if "format" in result.metadata
@@ -82,7 +82,7 @@ def test_diversity_post_condition(
 
 @given(given_=items, limit=st.integers(1, 12))
 def test_without_limits_a_page_is_a_slice(
-    given_: list[tuple[str | None, str | None, list[str]]], limit: int
+    given_: Sequence[tuple[str | None, str | None, list[str]]], limit: int
 ) -> None:
     """Fails when anything is held back that no limit names."""
     shown = [[result.id for result in page.items] for page in pages(store(given_), None, limit)]
