@@ -13,9 +13,13 @@ from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.items import check_lang
-from germane.model.values import check_choice, check_count, check_names, neutral
+from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
 from germane.model.weights import SearchWeights
 
+BY_TEXT = "search"
+"""The profile that ranks by text alone."""
+PERSONALIZATION = 0.3
+"""How much behaviour counts when a query does not say."""
 MODES = ("sections", "stats")
 
 
@@ -38,6 +42,12 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     explain : bool
     as_of : int, datetime or None
         The point of the past to answer at.
+    profile : str
+        ``search``, or the profile whose base is added to the best by text.
+    personalization : float
+        How much of it, 0 to 1.
+    rerank : int
+        How many of the best by text it is added to.
     """
 
     text: str
@@ -51,6 +61,9 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: int
     explain: bool
     as_of: int | datetime | None = None
+    profile: str = BY_TEXT
+    personalization: float = PERSONALIZATION
+    rerank: int = 1000
 
 
 def search_request(
@@ -70,6 +83,8 @@ def search_request(
     scorer: str,
     aggregate: str,
     typos: bool,
+    profile: str,
+    personalization: float | None,
     rerank: int,
     **later: Any,
 ) -> SearchRequest:
@@ -91,12 +106,10 @@ def search_request(
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
             raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
-    check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
         scorer=(scorer, "bm25f"),
         aggregate=(aggregate, "sum"),
-        rerank=(rerank, 1000),
         **{name: (value, NEUTRAL[name]) for name, value in later.items()},
     )
     return SearchRequest(
@@ -111,6 +124,9 @@ def search_request(
         limit=check_count(limit, "limit", 1, 1000),
         explain=explain,
         as_of=check_as_of(as_of),
+        profile=check_id(profile, "profile"),
+        personalization=check_share(personalization, "personalization", PERSONALIZATION),
+        rerank=check_count(rerank, "rerank", 1, 10_000),
     )
 
 
@@ -130,8 +146,6 @@ def check_where(where: object) -> Filter | None:
 NEUTRAL: dict[str, Any] = {
     "user": None,
     "session": None,
-    "profile": "search",
-    "personalization": None,
     "session_weights": None,
     "facets": (),
     "sort_by": None,
