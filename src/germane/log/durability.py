@@ -34,7 +34,8 @@ class WalSync:
         self._failure: OSError | None = None
         self._untold: OSError | None = None
         self._syncing = False
-        self._closed = False
+        self._resting = False
+        self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
     def ask(self) -> None:
@@ -52,7 +53,10 @@ class WalSync:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="germane-sync", daemon=True)
                 self._thread.start()
-            self._turn.notify_all()
+            # Only when it has nothing to do: to wake it while writes gather takes longer than the write.
+            if self._resting:
+                self._resting = False
+                self._turn.notify_all()
             self._tell()
 
     def wait(self) -> None:
@@ -89,7 +93,7 @@ class WalSync:
                 self._tell()
         finally:
             with self._turn:
-                self._closed = True
+                self._closed.set()
                 self._turn.notify_all()
             if self._thread is not None:
                 self._thread.join()
@@ -126,12 +130,14 @@ class WalSync:
     def _run(self) -> None:
         while True:
             with self._turn:
-                self._turn.wait_for(lambda: self._closed or self._asked > max(self._done, self._failed))
-                if self._closed:
-                    return
-                self._turn.wait_for(lambda: self._closed, timeout=INTERVAL)
+                while self._asked <= max(self._done, self._failed) and not self._closed.is_set():
+                    self._resting = True
+                    self._turn.wait()
+            if self._closed.wait(INTERVAL):
+                return
             try:
                 self.wait()
             except OSError as error:
                 with self._turn:
                     self._untold = error
+                    self._turn.notify_all()

@@ -24,6 +24,9 @@ from germane.log.events import (
 from germane.log.tables import FOLDED, FOLDED_NAMES
 from germane.model.errors import Corruption
 
+MARKED = 256
+"""Every how many events a single signal moves the watermark."""
+
 _json = msgspec.json.Encoder(order="sorted")
 
 
@@ -35,6 +38,15 @@ def plain(value: Any) -> str:
 def fold(connection: apsw.Connection, seq: int, event: Event) -> None:
     """Apply one event to the tables of a connection, inside its transaction."""
     _FOLDS[type(event)](connection, seq, event)
+
+
+def is_marked(seq: int, event: Event) -> bool:
+    """Tell whether the watermark moves to an event once it is folded.
+
+    It moves with every event, but only with every 256th of the single signals: moving it takes as long as
+    writing one of them, and it is only there to show that a log lost its end.
+    """
+    return seq % MARKED == 0 or not isinstance(event, RecordSignal)
 
 
 def mark(connection: apsw.Connection, seq: int) -> None:
@@ -49,7 +61,7 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     ----------
     source, target : apsw.Connection
     known : int, optional
-        The position that the tables of `target` are known to reflect, when they cannot be read, and so
+        The position that the tables of `target` are known to reflect at least, when they cannot be read, and so
         not be dropped either.
 
     Returns
@@ -73,15 +85,17 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
-    seq = 0
+    seq = marked = 0
     for seq, event in events(source):
         fold(target, seq, event)
-    mark(target, seq)
+        if is_marked(seq, event):
+            marked = seq
+    mark(target, marked)
     return seq
 
 
 def folded(connection: apsw.Connection) -> int:
-    """Return the position that the tables reflect, 0 when they do not say."""
+    """Return the position that the tables reflect at least, 0 when they do not say."""
     try:
         return int(connection.execute("SELECT seq FROM view WHERE name = 'tables'").get or 0)
     except (apsw.SQLError, apsw.CorruptError):

@@ -36,6 +36,9 @@ def check_text(value: object, field: str) -> str:
 
 def check_id(value: object, field: str) -> str:
     """Return an id: 1 to 200 characters, none of them a control character."""
+    # Nearly all are of ASCII, of which what is not printable is a control character.
+    if type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= ID_LENGTH:
+        return value
     text = check_text(value, field)
     if not text:
         raise InvalidArgument(field, "is empty: an id has 1 to 200 characters")

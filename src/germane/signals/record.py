@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
 import apsw
+import msgspec
 import numpy as np
 
-from germane.log.content import schema
 from germane.log.events import RecordSignal, RecordSignals, decode
 from germane.log.journal import Writer
 from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
@@ -24,7 +25,7 @@ GREATEST_WEIGHT = 1e12
 FIELDS = ("name", "item", "user", "weight", "at", "event_id", "page", "position")
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """One event, checked.
 
     Parameters
@@ -49,31 +50,47 @@ class Row(NamedTuple):
     position: int | None = None
 
 
-def check_row(data: Mapping[str, Any], where: str = "") -> Row:
+def checked(
+    name: object,
+    item: object,
+    user: object = None,
+    weight: object = None,
+    at: datetime | float | None = None,
+    event_id: object = None,
+    page: object = None,
+    position: object = None,
+) -> Row:
     """Return an event, checked.
 
     Raises
     ------
     InvalidArgument
-        The error names the field, after `where`.
+        The error names the field.
     """
+    return Row(
+        check_id(name, "name"),
+        check_id(item, "item"),
+        None if user is None else check_id(user, "user"),
+        1.0 if weight is None else check_weight(weight, "weight"),
+        None if at is None else to_micros(at, "at"),
+        None if event_id is None else check_id(event_id, "event_id"),
+        None if page is None else check_id(page, "page"),
+        None if position is None else check_count(position, "position", 0),
+    )
+
+
+def check_row(data: Mapping[str, Any], where: str) -> Row:
+    """Return an event that is given as a mapping, checked; `where` goes before the fields in errors."""
     for field in data:
         if field not in FIELDS:
             raise InvalidArgument(f"{where}{field}", f"is nothing an event has: it has {', '.join(FIELDS)}")
     for field in ("name", "item"):
         if field not in data:
             raise InvalidArgument(f"{where}{field}", "is missing")
-    values = {field: value for field, value in data.items() if value is not None}
-    for field in ("name", "item", "user", "event_id", "page"):
-        if field in values:
-            check_id(values[field], f"{where}{field}")
-    if "position" in values:
-        check_count(values["position"], f"{where}position", 0)
-    if "weight" in values:
-        values["weight"] = check_weight(values["weight"], f"{where}weight")
-    if "at" in values:
-        values["at"] = to_micros(values["at"], f"{where}at")
-    return Row(**values)
+    try:
+        return checked(**data)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{where}{error.field}", error.message.partition(": ")[2]) from None
 
 
 def check_weight(value: object, field: str) -> float:
@@ -96,21 +113,22 @@ def record(writer: Writer, row: Row) -> Receipt:
     InvalidArgument
         The signal is not declared, or the time lies too far ahead.
     """
-    schema(writer.connection).signal(row.name)
-    rev = writer.connection.execute("SELECT rev FROM item WHERE id = ? AND live = 1", (row.item,)).get
-    if rev is None:
+    tip = writer.tip
+    tip.schema.signal(row.name)
+    item = tip.item(row.item)
+    if item is None:
         raise NotFound(f"there is no item {row.item!r} to signal on")
     check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
         before = earlier(writer.connection, row.event_id)
         if before is not None:
             check_same(row, before)
-            return Receipt(row.item, rev, writer.head, changed=False, duplicate=True)
+            return Receipt(row.item, item.rev, tip.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
         position=row.position, is_timed=row.at is not None,
     )  # fmt: skip
-    return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
+    return Receipt(row.item, item.rev, writer.append(event, row.at), changed=True)
 
 
 def earlier(connection: apsw.Connection, event_id: str) -> Row | None:

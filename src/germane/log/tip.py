@@ -1,0 +1,106 @@
+"""The tip of the log, and what was looked up there: what a writer remembers between its transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import apsw
+
+from germane.log.chain import BEFORE_ALL_TIMES, end
+from germane.log.content import schema
+from germane.log.events import Event, RecordSignal, RecordSignals
+from germane.model.schema import Schema
+from germane.model.times import Micros
+
+ITEMS = 32_768
+"""Items that are remembered: about 10 MB."""
+
+
+class LiveItem(NamedTuple):
+    """What a signal must know of its item.
+
+    Parameters
+    ----------
+    ordinal : int
+    rev : str
+    """
+
+    ordinal: int
+    rev: str
+
+
+class Tip:
+    """Where the log ends, and what the tables say there; read again when the file is not as it was left.
+
+    SQLite numbers the states of a file that a connection has seen (its data version), and another's commit
+    changes the number no later than the next transaction begins. So whatever was read under a number holds
+    while the number does. Everything here is used inside an exclusive transaction only.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+        The one that writes.
+    check : callable
+        Refuses a file that this version cannot write; called when the file is not as it was left.
+    """
+
+    def __init__(self, connection: apsw.Connection, check: Callable[[apsw.Connection], None]) -> None:
+        self._connection = connection
+        self._check = check
+        self._is_known = False
+        self._version = 0
+        self._schema: Schema | None = None
+        self._items: dict[str, LiveItem] = {}
+        self.head = 0
+        self.recorded_at: Micros = BEFORE_ALL_TIMES
+        self.checksum = 0
+
+    def arrive(self) -> None:
+        """Begin a transaction here: what is remembered is of this state of the file, or read anew."""
+        if self._is_known and self._connection.data_version() == self._version:
+            return
+        self.forget()
+        self._check(self._connection)
+        self.head, self.recorded_at, self.checksum = end(self._connection)
+        self._is_known = True
+
+    def leave(self) -> None:
+        """End a transaction here, committed: what is remembered is of the state that it left."""
+        self._version = self._connection.data_version()
+
+    def forget(self) -> None:
+        """Remember nothing: a transaction was taken back, or changed more than it appended."""
+        self._is_known = False
+        self._forget_tables()
+
+    def move(self, event: Event, seq: int, recorded_at: Micros, checksum: int) -> None:
+        """Follow an event that was appended and folded."""
+        self.head, self.recorded_at, self.checksum = seq, recorded_at, checksum
+        if not isinstance(event, (RecordSignal, RecordSignals)):
+            self._forget_tables()
+
+    @property
+    def schema(self) -> Schema:
+        """The store's schema."""
+        if self._schema is None:
+            self._schema = schema(self._connection)
+        return self._schema
+
+    def item(self, id: str) -> LiveItem | None:
+        """Return a live item, None when there is none of this id."""
+        found = self._items.get(id)
+        if found is None:
+            row = self._connection.execute(
+                "SELECT ordinal, rev FROM item WHERE id = ? AND live = 1", (id,)
+            ).fetchone()
+            if row is None:
+                return None
+            if len(self._items) >= ITEMS:
+                self._items.clear()
+            found = self._items[id] = LiveItem(*row)
+        return found
+
+    def _forget_tables(self) -> None:
+        self._schema = None
+        self._items.clear()
