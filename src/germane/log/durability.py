@@ -27,7 +27,8 @@ class WalSync:
         self._path = path
         self._in_background = in_background
         self._file: int | None = None
-        self._turn = threading.Condition()
+        self._lock = threading.RLock()
+        self._turn = threading.Condition(self._lock)
         self._asked = 0
         self._done = 0
         self._failed = 0
@@ -46,18 +47,18 @@ class WalSync:
         OSError
             The background thread failed to sync an earlier write, whose caller was not there to be told.
         """
-        with self._turn:
+        with self._lock:
             self._asked += 1
             if not self._in_background:
                 return
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="germane-sync", daemon=True)
                 self._thread.start()
-            # Only when it has nothing to do: to wake it while writes gather takes longer than the write.
-            if self._resting:
+            if self._resting:  # woken while writes gather, it would cost more than a write does
                 self._resting = False
                 self._turn.notify_all()
-            self._tell()
+            if self._untold is not None:
+                self._tell()
 
     def wait(self) -> None:
         """Return when everything asked for so far is on disk.

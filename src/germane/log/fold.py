@@ -208,8 +208,12 @@ def _record_signal(connection: apsw.Connection, seq: int, event: RecordSignal) -
 
 
 def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals) -> None:
-    named = ((id, seq, row) for row, id in enumerate(event.event_ids) if id is not None)
-    connection.executemany("INSERT INTO event_id VALUES (?, ?, ?)", named)
+    if event.event_ids:
+        # One statement, and in the order of the table: faster than one for each, in no order.
+        connection.execute(
+            "INSERT INTO event_id SELECT value, ?, key FROM json_each(?) WHERE value IS NOT NULL ORDER BY value",
+            (seq, plain(event.event_ids)),
+        )
 
 
 def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:

@@ -172,8 +172,8 @@ class Journal:
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
         """Give a connection inside one read transaction: everything in it is of one position."""
+        self._refuse_forked()
         if self.path is None:
-            self._refuse_closed()
             with self._memory_turn:
                 self._refuse_closed()
                 yield self._writer
@@ -237,9 +237,12 @@ class Journal:
         return self._tell(end(connection).recorded_at)
 
     def _tell(self, recorded_at: int) -> int:
-        moment = max(self._clock(), recorded_at)
+        moment = self._clock()
         with self._time_turn:
-            self._latest = max(self._latest, moment)
+            if moment > self._latest:
+                self._latest = moment
+            if recorded_at > self._latest:
+                self._latest = recorded_at
             return self._latest
 
     def _begin(self) -> Writer:
@@ -323,7 +326,6 @@ class Journal:
             )
 
     def _refuse_closed(self) -> None:
-        self._refuse_forked()
         if self._closed:
             raise InvalidArgument("database", "is closed: open it again")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -10,11 +10,14 @@ import apsw
 from germane.log.chain import BEFORE_ALL_TIMES, end
 from germane.log.content import schema
 from germane.log.events import Event, RecordSignal, RecordSignals
+from germane.log.fold import plain
 from germane.model.schema import Schema
 from germane.model.times import Micros
 
 ITEMS = 32_768
 """Items that are remembered: about 10 MB."""
+ORDINALS = 131_072
+"""Ordinals that are remembered: about 20 MB."""
 
 
 class LiveItem(NamedTuple):
@@ -51,7 +54,9 @@ class Tip:
         self._is_known = False
         self._version = 0
         self._schema: Schema | None = None
+        self._signals: frozenset[str] | None = None
         self._items: dict[str, LiveItem] = {}
+        self._ordinals: dict[str, int] = {}
         self.head = 0
         self.recorded_at: Micros = BEFORE_ALL_TIMES
         self.checksum = 0
@@ -87,6 +92,13 @@ class Tip:
             self._schema = schema(self._connection)
         return self._schema
 
+    @property
+    def signals(self) -> frozenset[str]:
+        """Names of the declared signals."""
+        if self._signals is None:
+            self._signals = frozenset(signal.name for signal in self.schema.signals)
+        return self._signals
+
     def item(self, id: str) -> LiveItem | None:
         """Return a live item, None when there is none of this id."""
         found = self._items.get(id)
@@ -101,6 +113,26 @@ class Tip:
             found = self._items[id] = LiveItem(*row)
         return found
 
+    def ordinals(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """Return the ordinals of live items by id; ids of which there are none are left out.
+
+        In one statement and in the order of the index, the look-up of an id takes a fifth of the time.
+        """
+        known = self._ordinals
+        new = sorted(set(ids) - known.keys())
+        if new:
+            if len(known) + len(new) > ORDINALS:
+                known.clear()
+                new = sorted(set(ids))
+            known.update(
+                self._connection.execute(
+                    "SELECT item.id, ordinal FROM json_each(?) CROSS JOIN item ON item.id = value WHERE live = 1",
+                    (plain(new),),
+                )
+            )
+        return known
+
     def _forget_tables(self) -> None:
-        self._schema = None
+        self._schema = self._signals = None
         self._items.clear()
+        self._ordinals.clear()

@@ -11,7 +11,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.log.events import RecordSignal, RecordSignals, decode
+from germane.log.events import Event, RecordSignal, RecordSignals, decode
 from germane.log.journal import Writer
 from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
 from germane.model.items import Receipt
@@ -95,6 +95,8 @@ def check_row(data: Mapping[str, Any], where: str) -> Row:
 
 def check_weight(value: object, field: str) -> float:
     """Return a weight: a finite number of at most 1e12 either way."""
+    if type(value) is float and -GREATEST_WEIGHT <= value <= GREATEST_WEIGHT:
+        return value
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= GREATEST_WEIGHT
     if not usable or not math.isfinite(value):  # type: ignore[arg-type]
         raise InvalidArgument(field, f"must be a number from -1e12 to 1e12, not {quoted(value)}")
@@ -114,13 +116,14 @@ def record(writer: Writer, row: Row) -> Receipt:
         The signal is not declared, or the time lies too far ahead.
     """
     tip = writer.tip
-    tip.schema.signal(row.name)
+    if row.name not in tip.signals:
+        tip.schema.signal(row.name)  # says which are declared
     item = tip.item(row.item)
     if item is None:
         raise NotFound(f"there is no item {row.item!r} to signal on")
     check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
-        before = earlier(writer.connection, row.event_id)
+        before = Earlier(writer.connection).row(row.event_id)
         if before is not None:
             check_same(row, before)
             return Receipt(row.item, item.rev, tip.head, changed=False, duplicate=True)
@@ -131,28 +134,49 @@ def record(writer: Writer, row: Row) -> Receipt:
     return Receipt(row.item, item.rev, writer.append(event, row.at), changed=True)
 
 
-def earlier(connection: apsw.Connection, event_id: str) -> Row | None:
-    """Return the event that was recorded under an id; its time is None unless the caller had given it."""
-    found = connection.execute("SELECT seq, row FROM event_id WHERE id = ?", (event_id,)).fetchone()
-    if found is None:
-        return None
-    seq, row = int(str(found[0])), int(str(found[1]))
-    at, kind, data = connection.execute("SELECT at, type, data FROM log WHERE seq = ?", (seq,)).get
-    event = decode(seq, kind, data)
-    if isinstance(event, RecordSignal):
-        time = at if event.is_timed else None
-        return Row(event.name, event.item, event.user, event.weight, time, event_id)
-    assert isinstance(event, RecordSignals)
-    ordinal = int(np.frombuffer(event.item, "<i8")[row])
-    user = int(np.frombuffer(event.user, "<i4")[row]) if event.user else -1
-    return Row(
-        name=event.names[int(np.frombuffer(event.name, "<u2")[row])],
-        item=str(connection.execute("SELECT id FROM item WHERE ordinal = ?", (ordinal,)).get),
-        user=None if user < 0 else event.users[user],
-        weight=float(np.frombuffer(event.weight, "<f8")[row]),
-        at=int(np.frombuffer(event.at, "<i8")[row]) if event.is_timed else None,
-        event_id=event_id,
-    )
+class Earlier:
+    """The events that were recorded under event ids.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+        Inside a transaction.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._last: tuple[int, Micros, Event] | None = None
+
+    def row(self, event_id: str) -> Row | None:
+        """Return the event of an id; its time is None unless the caller had given it."""
+        found = self._connection.execute("SELECT seq, row FROM event_id WHERE id = ?", (event_id,)).fetchone()
+        if found is None:
+            return None
+        seq, row = int(str(found[0])), int(str(found[1]))
+        at, event = self._record(seq)
+        if isinstance(event, RecordSignal):
+            time = at if event.is_timed else None
+            return Row(event.name, event.item, event.user, event.weight, time, event_id)
+        assert isinstance(event, RecordSignals)
+        ordinal = int(np.frombuffer(event.item, "<i8")[row])
+        user = int(np.frombuffer(event.user, "<i4")[row]) if event.user else -1
+        return Row(
+            name=event.names[int(np.frombuffer(event.name, "<u2")[row])],
+            item=str(self._connection.execute("SELECT id FROM item WHERE ordinal = ?", (ordinal,)).get),
+            user=None if user < 0 else event.users[user],
+            weight=float(np.frombuffer(event.weight, "<f8")[row]),
+            at=int(np.frombuffer(event.at, "<i8")[row]) if event.is_timed else None,
+            event_id=event_id,
+        )
+
+    def _record(self, seq: int) -> tuple[Micros, Event]:
+        # Sent again, many events lie in one record of the log: it is decoded once.
+        if self._last is None or self._last[0] != seq:
+            at, kind, data = self._connection.execute(
+                "SELECT at, type, data FROM log WHERE seq = ?", (seq,)
+            ).get
+            self._last = seq, at, decode(seq, kind, data)
+        return self._last[1:]
 
 
 def check_ahead(at: Micros | None, now: Micros, field: str) -> None:
