@@ -99,10 +99,10 @@ def with_germane(folder: Path) -> Iterator[dict[str, Task]]:
         return sum(signal(name, item).changed for name, item in zip(names, items, strict=True))
 
     def calls_identified(given: Events) -> int:
-        rows = zip(*(each.tolist() for each in (given.names, given.items, given.users, given.event_ids)))
+        columns = (given.names, given.items, given.users, given.event_ids)
+        rows = zip(*(each.tolist() for each in columns), strict=True)
         return sum(
-            db.signal(name, item, user=user, event_id=event_id).changed
-            for name, item, user, event_id in rows
+            db.signal(name, item, user=user, event_id=event_id).changed for name, item, user, event_id in rows
         )
 
     def columns(given: Events) -> int:

@@ -61,8 +61,8 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     ----------
     source, target : apsw.Connection
     known : int, optional
-        The position that the tables of `target` are known to reflect at least, when they cannot be read, and so
-        not be dropped either.
+        The position that the tables of `target` are known to reflect at least, when they cannot be read,
+        and so not be dropped either.
 
     Returns
     -------
@@ -211,7 +211,8 @@ def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals)
     if event.event_ids:
         # One statement, and in the order of the table: faster than one for each, in no order.
         connection.execute(
-            "INSERT INTO event_id SELECT value, ?, key FROM json_each(?) WHERE value IS NOT NULL ORDER BY value",
+            "INSERT INTO event_id SELECT value, ?, key FROM json_each(?) WHERE value IS NOT NULL"
+            " ORDER BY value",
             (seq, plain(event.event_ids)),
         )
 

@@ -49,9 +49,7 @@ class Writer:
 
     __slots__ = ("_execute", "connection", "has_changed", "now", "reached", "tip")
 
-    def __init__(
-        self, connection: apsw.Connection, execute: Callable[..., Any], tip: Tip, now: int
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, execute: Callable[..., Any], tip: Tip, now: int) -> None:
         self.connection = connection
         self._execute = execute
         self.tip = tip
@@ -71,9 +69,7 @@ class Writer:
         self.has_changed = True
         kind, data = encode(event)
         checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
-        self._execute(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum)
-        )
+        self._execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum))
         fold(self.connection, seq, event)
         self.tip.move(event, seq, self.now, checksum)
         if is_marked(seq, event):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import filterfalse
 from typing import NamedTuple
 
 import apsw
@@ -119,15 +120,16 @@ class Tip:
         In one statement and in the order of the index, the look-up of an id takes a fifth of the time.
         """
         known = self._ordinals
-        new = sorted(set(ids) - known.keys())
+        new = set(filterfalse(known.__contains__, ids))
         if new:
             if len(known) + len(new) > ORDINALS:
                 known.clear()
-                new = sorted(set(ids))
+                new = set(ids)
             known.update(
                 self._connection.execute(
-                    "SELECT item.id, ordinal FROM json_each(?) CROSS JOIN item ON item.id = value WHERE live = 1",
-                    (plain(new),),
+                    "SELECT item.id, ordinal FROM json_each(?) CROSS JOIN item ON item.id = value"
+                    " WHERE live = 1",
+                    (plain(sorted(new)),),
                 )
             )
         return known

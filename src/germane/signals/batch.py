@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -46,6 +46,8 @@ class Batch:
         Microseconds since the epoch; the least int64 where no time is given.
     users, event_ids, pages : list of (str or None), or None
     positions : list of (int or None), or None
+    ordinals : int64[n] or None
+        Of the items, once they were looked up.
     """
 
     names: list[str]
@@ -56,6 +58,7 @@ class Batch:
     event_ids: list[str | None] | None = None
     pages: list[str | None] | None = None
     positions: list[int | None] | None = None
+    ordinals: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -75,6 +78,7 @@ class Batch:
             take(self.event_ids),
             take(self.pages),
             take(self.positions),
+            None if self.ordinals is None else self.ordinals[places],
         )
 
     def row(self, place: int) -> Row:
@@ -135,7 +139,7 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
         As for one event; nothing of the batch is recorded.
     """
     names = _declared(writer, batch)
-    ordinals = _ordinals(writer, batch, where)
+    batch = replace(batch, ordinals=_ordinals(writer, batch.items, where))
     ahead = np.flatnonzero(batch.at > writer.now + AHEAD)
     if len(ahead):
         field = f"rows[{where + int(ahead[0])}].at"
@@ -149,16 +153,17 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     ]  # fmt: skip
     for part in parts:
         if len(part):
-            writer.append(_record(part, names, ordinals, writer.now))
+            writer.append(_record(part, names, writer.now))
     return len(batch)
 
 
-def _record(batch: Batch, names: list[str], ordinals: Mapping[str, int], now: int) -> RecordSignals:
+def _record(batch: Batch, names: list[str], now: int) -> RecordSignals:
+    assert batch.ordinals is not None
     users = [user for user in dict.fromkeys(batch.users or ()) if user is not None]
     return RecordSignals(
         names=tuple(names),
         name=_places(batch.names, {name: place for place, name in enumerate(names)}, "<u2"),
-        item=_places(batch.items, ordinals, "<i8"),
+        item=batch.ordinals.astype("<i8").tobytes(),
         weight=batch.weights.astype("<f8").tobytes(),
         at=np.where(batch.at == _UNTIMED, now, batch.at).astype("<i8").tobytes(),
         users=tuple(users),
@@ -183,14 +188,14 @@ def _declared(writer: Writer, batch: Batch) -> list[str]:
     return names
 
 
-def _ordinals(writer: Writer, batch: Batch, where: int) -> Mapping[str, int]:
-    """Return the ordinals of a batch's items, by id."""
-    found = writer.tip.ordinals(batch.items)
-    missing = set(batch.items) - found.keys()
-    if missing:
-        place, item = next((place, item) for place, item in enumerate(batch.items) if item in missing)
-        raise NotFound(f"rows[{where + place}]: there is no item {item!r} to signal on")
-    return found
+def _ordinals(writer: Writer, items: list[str], where: int) -> IntArray:
+    found = writer.tip.ordinals(items)
+    try:
+        return np.fromiter(map(found.__getitem__, items), np.int64, len(items))
+    except KeyError as error:
+        (item,) = error.args
+        place = where + items.index(item)
+        raise NotFound(f"rows[{place}]: there is no item {item!r} to signal on") from None
 
 
 def _new(connection: apsw.Connection, batch: Batch) -> Batch:
@@ -314,17 +319,21 @@ def _times(values: Any, count: int, start: int) -> IntArray:
         for place in (int(numbers.argmin()), int(numbers.argmax())):
             to_micros(numbers[place].item(), f"rows[{start + place}].at")
     if numbers.dtype.kind == "f":
-        return np.rint(numbers.astype(np.float64) * SECOND).astype(np.int64)
-    return numbers.astype(np.int64) * SECOND
+        numbers = np.rint(numbers.astype(np.float64) * SECOND)
+        return numbers.astype(np.int64)
+    micros: IntArray = numbers.astype(np.int64) * SECOND
+    return micros
 
 
 def _numbers(values: Any) -> np.ndarray[Any, Any] | None:
     """Return a column as an array if it is one of numbers, or a list of only floats or only integers."""
     if isinstance(values, np.ndarray):
-        return values
+        return values if values.dtype.kind in "fiu" else None
     kinds = set(map(type, values))
     try:
-        return np.array(values) if kinds == {float} else np.array(values, np.int64) if kinds == {int} else None
+        if kinds == {float}:
+            return np.array(values, np.float64)
+        return np.array(values, np.int64) if kinds == {int} else None
     except OverflowError:
         return None
 

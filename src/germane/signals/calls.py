@@ -85,9 +85,7 @@ class SignalCalls:
         >>> db.count("like", lamp)
         1
         """
-        return self._journal.transact(
-            record, checked(name, item, user, weight, at, event_id, page, position)
-        )
+        return self._journal.transact(record, checked(name, item, user, weight, at, event_id, page, position))
 
     def signal_many(self, rows_or_columns: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> int:
         """Record many events, in batches of 100,000 that are each kept whole or not at all.
