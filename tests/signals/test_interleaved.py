@@ -1,7 +1,7 @@
 """Two objects on one folder take turns at writing: what one remembers never hides what the other did.
 
-Every rule foretells what the call must say from plain dictionaries, so whatever a writer remembers (the end of
-the log, the schema, items, ordinals) must not outlive the state that it was read from.
+Every rule foretells what the call must say from plain dictionaries. So whatever a writer remembers (the end
+of the log, the schema, items, ordinals) must not outlive the state that it was read from.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def test_times_and_weights_of_any_kind_of_number(db: germane.Database, kind: Any
 
 
 def test_a_batch_that_is_sent_again_changes_nothing(db: germane.Database) -> None:
-    columns = {
+    columns: dict[str, list[Any]] = {
         "name": ["view", "like"] * 50,
         "item": ["a", "b"] * 50,
         "user": ["u", None] * 50,

@@ -15,7 +15,7 @@ from germane.log.fold import plain
 from germane.log.journal import Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.times import SECOND, to_micros
-from germane.model.values import check_id
+from germane.model.values import are_plain_ids, check_id
 from germane.signals.decay import FloatArray, IntArray
 from germane.signals.record import (
     AHEAD,
@@ -272,6 +272,8 @@ def _listed(name: object, values: object) -> Any:
 def _names(field: str, values: Any, start: int, required: bool = False) -> list[Any]:
     """Check each distinct value of a column once."""
     listed: list[Any] = values.tolist() if isinstance(values, np.ndarray) else values
+    if are_plain_ids(listed if required else [value for value in listed if value is not None]):
+        return listed
     try:
         distinct = dict.fromkeys(listed)
     except TypeError:
@@ -319,9 +321,9 @@ def _times(values: Any, count: int, start: int) -> IntArray:
         for place in (int(numbers.argmin()), int(numbers.argmax())):
             to_micros(numbers[place].item(), f"rows[{start + place}].at")
     if numbers.dtype.kind == "f":
-        numbers = np.rint(numbers.astype(np.float64) * SECOND)
-        return numbers.astype(np.int64)
-    micros: IntArray = numbers.astype(np.int64) * SECOND
+        micros: IntArray = np.rint(numbers.astype(np.float64) * SECOND).astype(np.int64)
+    else:
+        micros = numbers.astype(np.int64) * SECOND
     return micros
 
 
