@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -12,7 +12,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.knowledge.columns import Column, drafted, texts_of
+from germane.knowledge.columns import Column, Made, drafted, texts_of
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
@@ -20,6 +20,8 @@ from germane.text.segment import BoolArray
 
 META = "meta."
 """What the name of a column of metadata begins with."""
+MOST_KEPT = 16
+"""How much that was made of a catalogue is kept with it."""
 BLOCK = 65_536
 """Items that are read before their values go into columns."""
 
@@ -45,6 +47,16 @@ class Catalog:
     epoch: int
     live: BoolArray
     columns: dict[str, Column]
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def kept(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what was made of the catalogue under a name, making it once; of many the oldest go."""
+        if name not in self._kept:
+            while len(self._kept) >= MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[name] = make()
+        made: Made = self._kept[name]
+        return made
 
 
 class CatalogView:

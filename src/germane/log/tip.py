@@ -12,25 +12,28 @@ from germane.log.chain import BEFORE_ALL_TIMES, end
 from germane.log.content import schema
 from germane.log.events import Event, RecordSignal, RecordSignals
 from germane.log.fold import plain
+from germane.model.errors import NotFound
 from germane.model.schema import Schema
 from germane.model.times import Micros
 
-ITEMS = 32_768
+TARGETS = 32_768
 """Items that are remembered: about 10 MB."""
 ORDINALS = 131_072
 """Ordinals that are remembered: about 20 MB."""
 
 
-class LiveItem(NamedTuple):
-    """What a signal must know of its item.
+class Target(NamedTuple):
+    """The item that a signal is on.
 
     Parameters
     ----------
-    ordinal : int
+    ordinal : int or None
+        None when the store has not heard of it.
     rev : str
+        Its current revision; empty for one that was never put.
     """
 
-    ordinal: int
+    ordinal: int | None
     rev: str
 
 
@@ -56,7 +59,7 @@ class Tip:
         self._version = 0
         self._schema: Schema | None = None
         self._signals: frozenset[str] | None = None
-        self._items: dict[str, LiveItem] = {}
+        self._targets: dict[str, Target] = {}
         self._ordinals: dict[str, int] = {}
         self.head = 0
         self.recorded_at: Micros = BEFORE_ALL_TIMES
@@ -100,22 +103,25 @@ class Tip:
             self._signals = frozenset(signal.name for signal in self.schema.signals)
         return self._signals
 
-    def item(self, id: str) -> LiveItem | None:
-        """Return a live item, None when there is none of this id."""
-        found = self._items.get(id)
+    def target(self, id: str) -> Target:
+        """Return the item that a signal may be recorded on.
+
+        Raises
+        ------
+        NotFound
+            There is none, or it was deleted.
+        """
+        found = self._targets.get(id)
         if found is None:
-            row = self._connection.execute(
-                "SELECT ordinal, rev FROM item WHERE id = ? AND live = 1", (id,)
-            ).fetchone()
-            if row is None:
-                return None
-            if len(self._items) >= ITEMS:
-                self._items.clear()
-            found = self._items[id] = LiveItem(*row)
+            found = self._find(id)
+            if found.ordinal is not None:
+                if len(self._targets) >= TARGETS:
+                    self._targets.clear()
+                self._targets[id] = found
         return found
 
     def ordinals(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """Return the ordinals of live items by id; ids of which there are none are left out.
+        """Return the ordinals of items that are known and may be signalled on, of these ids and others.
 
         In one statement and in the order of the index, the look-up of an id takes a fifth of the time.
         """
@@ -128,13 +134,28 @@ class Tip:
             known.update(
                 self._connection.execute(
                     "SELECT item.id, ordinal FROM json_each(?) CROSS JOIN item ON item.id = value"
-                    " WHERE live = 1",
-                    (plain(sorted(new)),),
+                    " WHERE live = 1 OR (rev = '' AND ?)",
+                    (plain(sorted(new)), self._accepts_unknown),
                 )
             )
         return known
 
+    @property
+    def _accepts_unknown(self) -> bool:
+        return self.schema.unknown_items == "accept"
+
+    def _find(self, id: str) -> Target:
+        found = self._connection.execute("SELECT ordinal, rev, live FROM item WHERE id = ?", (id,)).fetchone()
+        if found is None:
+            target, may = Target(None, ""), self._accepts_unknown
+        else:
+            ordinal, rev, live = found
+            target, may = Target(int(ordinal), str(rev)), bool(live) or (not rev and self._accepts_unknown)
+        if not may:
+            raise NotFound(f"there is no item {id!r} to signal on")
+        return target
+
     def _forget_tables(self) -> None:
         self._schema = self._signals = None
-        self._items.clear()
+        self._targets.clear()
         self._ordinals.clear()

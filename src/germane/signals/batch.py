@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, filterfalse, islice
 from typing import Any
 
 import apsw
 import numpy as np
 
 from germane.log.events import RecordSignals
-from germane.log.fold import plain
+from germane.log.fold import next_ordinal, plain
 from germane.log.journal import Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.times import SECOND, to_micros
@@ -139,7 +139,8 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
         As for one event; nothing of the batch is recorded.
     """
     names = _declared(writer, batch)
-    batch = replace(batch, ordinals=_ordinals(writer, batch.items, where))
+    ordinals, first = _ordinals(writer, batch.items, where)
+    batch = replace(batch, ordinals=ordinals)
     ahead = np.flatnonzero(batch.at > writer.now + AHEAD)
     if len(ahead):
         field = f"rows[{where + int(ahead[0])}].at"
@@ -153,11 +154,12 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     ]  # fmt: skip
     for part in parts:
         if len(part):
-            writer.append(_record(part, names, writer.now))
+            writer.append(_record(part, names, first, writer.now))
+            first = ()
     return len(batch)
 
 
-def _record(batch: Batch, names: list[str], now: int) -> RecordSignals:
+def _record(batch: Batch, names: list[str], first: tuple[str, ...], now: int) -> RecordSignals:
     assert batch.ordinals is not None
     users = [user for user in dict.fromkeys(batch.users or ()) if user is not None]
     return RecordSignals(
@@ -172,6 +174,7 @@ def _record(batch: Batch, names: list[str], now: int) -> RecordSignals:
         pages=tuple(batch.pages or ()),
         positions=tuple(batch.positions or ()),
         is_timed=bool((batch.at != _UNTIMED).all()),
+        first=first,
     )
 
 
@@ -188,14 +191,19 @@ def _declared(writer: Writer, batch: Batch) -> list[str]:
     return names
 
 
-def _ordinals(writer: Writer, items: list[str], where: int) -> IntArray:
-    found = writer.tip.ordinals(items)
-    try:
-        return np.fromiter(map(found.__getitem__, items), np.int64, len(items))
-    except KeyError as error:
-        (item,) = error.args
-        place = where + items.index(item)
-        raise NotFound(f"rows[{place}]: there is no item {item!r} to signal on") from None
+def _ordinals(writer: Writer, items: list[str], where: int) -> tuple[IntArray, tuple[str, ...]]:
+    """Return the ordinals of a batch's items, and those that the store hears of for the first time."""
+    ordinals = writer.tip.ordinals(items)
+    first = tuple(dict.fromkeys(filterfalse(ordinals.__contains__, items)))
+    for item in first:
+        try:
+            writer.tip.target(item)
+        except NotFound as error:
+            raise NotFound(f"rows[{where + items.index(item)}]: {error.message}") from None
+    if first:
+        # Every one of them has an event that is kept: an event id that was used names an item that is known.
+        ordinals = {**ordinals, **dict(zip(first, count(next_ordinal(writer.connection)), strict=False))}
+    return np.fromiter(map(ordinals.__getitem__, items), np.int64, len(items)), first
 
 
 def _new(connection: apsw.Connection, batch: Batch) -> Batch:

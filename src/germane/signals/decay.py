@@ -16,6 +16,9 @@ IntArray = np.ndarray[Any, np.dtype[np.int64]]
 STRIDE = 32
 """Half-lives between two landmarks."""
 
+BLOCK = 1_024
+"""Items that lie together: arrays over items are whole blocks long."""
+
 _LEAST_EXPONENT = -1_100
 """Two to this power is nothing in float64."""
 
@@ -49,6 +52,7 @@ class DecayedScores:
         self.half_life = half_life
         self.landmark: Micros | None = None
         self.values: FloatArray = np.zeros(0)
+        self.moves = 0  # how often the landmark has moved: all values change then
 
     def add(self, items: IntArray, weights: FloatArray, at: IntArray) -> None:
         """Add events of one record of the log, at least one: the landmark moves once, first.
@@ -99,6 +103,7 @@ class DecayedScores:
             halvings = min((landmark - self.landmark) // half_life, -2 * _LEAST_EXPONENT)
             self.values = np.ldexp(self.values, -halvings)
             self.landmark = landmark
+            self.moves += 1
 
     def _powers(self, at: IntArray, half_life: Micros) -> FloatArray:
         whole, phase = np.divmod(at - (self.landmark or 0), half_life)
@@ -119,10 +124,14 @@ def power(whole: int, fraction: float) -> float:
 
 
 def grown(values: Any, size: int) -> Any:
-    """Return an array with room for so many items, the new ones zero; doubled, so that growing is cheap."""
+    """Return an array with room for so many items, the new ones zero.
+
+    It is whole blocks long, and half as long again as before, so that growing is cheap.
+    """
     if size <= len(values):
         return values
-    larger = np.zeros(max(size, 2 * len(values), 64), values.dtype)
+    blocks = -(-max(size, len(values) * 3 // 2) // BLOCK)
+    larger = np.zeros(blocks * BLOCK, values.dtype)
     larger[: len(values)] = values
     return larger
 

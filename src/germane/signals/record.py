@@ -13,7 +13,7 @@ import numpy as np
 
 from germane.log.events import Event, RecordSignal, RecordSignals, decode
 from germane.log.journal import Writer
-from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
+from germane.model.errors import Conflict, InvalidArgument, quoted
 from germane.model.items import Receipt
 from germane.model.times import SECOND, Micros, to_micros
 from germane.model.values import check_count, check_id
@@ -109,7 +109,7 @@ def record(writer: Writer, row: Row) -> Receipt:
     Raises
     ------
     NotFound
-        There is no such item.
+        There is no such item, and the schema does not accept what it does not know; or it was deleted.
     Conflict
         The event id was used for another event.
     InvalidArgument
@@ -118,20 +118,19 @@ def record(writer: Writer, row: Row) -> Receipt:
     tip = writer.tip
     if row.name not in tip.signals:
         tip.schema.signal(row.name)  # says which are declared
-    item = tip.item(row.item)
-    if item is None:
-        raise NotFound(f"there is no item {row.item!r} to signal on")
+    target = tip.target(row.item)
+    rev = target.rev or None
     check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
         before = Earlier(writer.connection).row(row.event_id)
         if before is not None:
             check_same(row, before)
-            return Receipt(row.item, item.rev, tip.head, changed=False, duplicate=True)
+            return Receipt(row.item, rev, tip.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
-        position=row.position, is_timed=row.at is not None,
+        position=row.position, is_timed=row.at is not None, is_first=target.ordinal is None,
     )  # fmt: skip
-    return Receipt(row.item, item.rev, writer.append(event, row.at), changed=True)
+    return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
 
 
 class Earlier:

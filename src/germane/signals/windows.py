@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from germane.model.times import Micros
+from germane.signals.blocks import Extremes
 from germane.signals.decay import IntArray, grown
 
 MINUTE = 60_000_000
@@ -39,6 +40,7 @@ class WindowedCounts:
         self._lengths = tuple(length // MINUTE for length in lengths)
         self._counters: list[SmallArray] = [np.zeros(0, np.int32) for _ in lengths]
         self._left = [_NEVER] * len(lengths)  # the last minute that each window has taken back
+        self.extremes = [Extremes() for _ in lengths]
         self._runs: list[tuple[SmallArray, SmallArray]] = []  # minutes, ascending, and items
 
     def add(self, items: IntArray, at: IntArray, recorded_at: Micros) -> None:
@@ -66,6 +68,7 @@ class WindowedCounts:
         for which, left in enumerate(self._left):
             self._counters[which] = grown(self._counters[which], size)
             np.add.at(self._counters[which], items[minutes > left], 1)
+            self.extremes[which].touch(items)
         order = np.argsort(minutes, kind="stable")
         self._runs.append((minutes[order], items[order]))
         self._merge()
@@ -80,7 +83,14 @@ class WindowedCounts:
             for minutes, items in self._runs:
                 first, last = np.searchsorted(minutes, (left, reached), side="right")
                 np.subtract.at(self._counters[which], items[first:last], 1)
+                self.extremes[which].touch(items[first:last])
             self._left[which] = reached
+        return self._counters[which]
+
+    def reserved(self, which: int, size: int, now: Micros) -> SmallArray:
+        """Return the counts in one window, for at least so many items."""
+        self.read(which, now)
+        self._counters[which] = grown(self._counters[which], size)
         return self._counters[which]
 
     def _merge(self) -> None:
