@@ -115,6 +115,22 @@ class RecordSignals(Event, frozen=True, kw_only=True):
     is_timed: bool = False
 
 
+class Relate(Event, frozen=True, kw_only=True):
+    """From here on a user follows, saves, mutes, hides or blocks a target."""
+
+    user: str
+    relation: str
+    target: str
+
+
+class Unrelate(Event, frozen=True, kw_only=True):
+    """From here on a user does no more."""
+
+    user: str
+    relation: str
+    target: str
+
+
 class DeclareSchema(Event, frozen=True, kw_only=True):
     """The store's declarations from here on."""
 
@@ -131,6 +147,8 @@ TYPES: dict[str, type[Event]] = {
     "schema": DeclareSchema,
     "signal": RecordSignal,
     "signals": RecordSignals,
+    "relate": Relate,
+    "unrelate": Unrelate,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
 _BINARY = "signals"

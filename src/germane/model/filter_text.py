@@ -8,13 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from germane.model.errors import InvalidArgument, QuerySyntaxError, quoted
-from germane.model.filters import FIELDS, And, Comparison, Field, Filter, Not, Or, read_time, unknown_field
+from germane.model.filters import FIELDS, STATES, And, Comparison, Field, Filter, Not, Or, State, read_time, unknown_field
 from germane.model.values import check_id
 
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-GRAMMAR = r"""
+GRAMMAR = rf"""
 ?start: any
 ?any: all (OR all)*
 ?all: not (AND not)*
@@ -23,6 +23,7 @@ GRAMMAR = r"""
     | field OPERATOR value -> comparison
     | field CONTAINS value -> comparison
     | field IN _OPEN [value (_COMMA value)*] _CLOSE -> membership
+    | STATE -> state
 field: NAME | META
 value: STRING | NUMBER | TRUE | FALSE | TIME STRING
 
@@ -34,6 +35,7 @@ CONTAINS.2: /contains\b/i
 TRUE.2: /true\b/i
 FALSE.2: /false\b/i
 TIME.2: /time\b/i
+STATE.2: /(?:{'|'.join(STATES)})\b/
 META.3: /meta\.(?:[^\W\d]\w*(?:\.\w+)*|'(?:[^']|'')*')/
 NAME: /[^\W\d]\w*/
 OPERATOR: "=" | "!=" | "<=" | ">=" | "<" | ">"
@@ -139,6 +141,9 @@ class _Build:
         for value, token in values:
             _made(token, Comparison, field, "in", [value])
         return _made(operator, Comparison, field, "in", [value for value, _ in values])
+
+    def state(self, parts: list[Token]) -> Filter:
+        return State(str(parts[0]))
 
     def field(self, parts: list[Token]) -> Field:
         (token,) = parts
