@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from germane.model.diversity import Diversity
     from germane.model.documents import Document, Placement
     from germane.model.errors import (
+        BeyondRetention,
         Busy,
         Conflict,
         Corruption,
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from germane.model.where import where
 
 __all__ = [
-    "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Diversity",
-    "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item",
-    "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile", "QuerySyntaxError",
-    "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats", "SearchWeights",
-    "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open", "to_json", "to_plain",
-    "where",
+    "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
+    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted",
+    "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile",
+    "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats",
+    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open",
+    "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -49,8 +50,8 @@ _HOME = {
     "database": "Database open",
     "model.diversity": "Diversity",
     "model.documents": "Document Placement",
-    "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
-    " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.errors": "BeyondRetention Busy Conflict Corruption CursorExpired Error Interrupted"
+    " InvalidArgument NotFound PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
     "model.filters": "Filter",
     "model.items": "Item Receipt",
     "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",

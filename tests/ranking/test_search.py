@@ -203,7 +203,6 @@ def test_freshness_prefers_the_young() -> None:
         ({"algo": "hybrid"}, "algo", "algo: is not available in this version: leave it at 'text'"),
         ({"user": "u"}, "user", "user: is not available in this version: leave it at None"),
         ({"facets": ("tag",)}, "facets", "facets: is not available in this version: leave it at ()"),
-        ({"as_of": 3}, "as_of", "as_of: is not available in this version: leave it at None"),
         ({"rerank": 10}, "rerank", "rerank: is not available in this version: leave it at 1000"),
     ],
 )
@@ -217,7 +216,7 @@ def test_errors_name_the_parameter(
 
 
 def test_every_parameter_of_a_later_feature_refuses_all_but_its_neutral_value(db: germane.Database) -> None:
-    later = ("user", "session", "personalization", "session_weights", "sort_by", "vector", "as_of")
+    later = ("user", "session", "personalization", "session_weights", "sort_by", "vector")
     for name in (*later, "profile", "scorer", "aggregate"):
         with pytest.raises(InvalidArgument, match=f"^{name}: is not available") as caught:
             db.search("lamp", **{name: "x"})  # type: ignore[arg-type]

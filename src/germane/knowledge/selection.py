@@ -59,7 +59,8 @@ def _met(
         return states(condition.state, len(met))
     assert isinstance(condition, Comparison)
     if condition.field.name == "id":
-        met[_with_ids(connection, condition)] = True
+        found = _with_ids(connection, condition)
+        met[found[found < len(met)]] = True  # items that were never put have ordinals too
         return met
     name = META + condition.field.key if condition.field.key is not None else condition.field.name
     column = catalog.columns.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import apsw
@@ -75,8 +75,13 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     for name in FOLDED_NAMES:
         target.execute(f"DROP TABLE IF EXISTS {name}")
     target.execute(FOLDED)
+    return fold_all(source, target, events(source))
+
+
+def fold_all(source: apsw.Connection, target: apsw.Connection, told: Iterable[tuple[int, Event]]) -> int:
+    """Fold events of the log of `source` into the tables of `target`, and return the position reached."""
     seq = 0
-    for seq, event in events(source):
+    for seq, event in told:
         fold(target, seq, event)
     mark(target, seq)
     return seq
@@ -111,7 +116,7 @@ def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
     rest = (event.collection, event.kind, event.created_at, seq)
     found = connection.execute("SELECT ordinal, rev FROM item WHERE id = ?", (event.id,)).fetchone()
     if found is None:
-        ordinal = connection.execute("SELECT coalesce(max(ordinal), 0) + 1 FROM item").get
+        ordinal = next_ordinal(connection)
         connection.execute(
             "INSERT INTO item (ordinal, id, rev, type, creator, metadata, tags, collection, kind, created_at,"
             " seq, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
@@ -129,6 +134,23 @@ def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
     if found is not None:
         connection.execute("DELETE FROM tag WHERE ordinal = ?", (ordinal,))
     _tag(connection, ordinal, event.tags)
+
+
+def next_ordinal(connection: apsw.Connection) -> int:
+    """Return the ordinal that the next new item gets."""
+    return int(connection.execute("SELECT coalesce(max(ordinal), 0) + 1 FROM item").get)
+
+
+def _hear_of(connection: apsw.Connection, ids: Iterable[str]) -> None:
+    """Give items that were never put an ordinal for what is signalled on them.
+
+    Their rows are of no revision, not live, and of no position: they are content to nobody.
+    """
+    for id in ids:
+        connection.execute(
+            "INSERT INTO item VALUES (?, ?, '', '', NULL, '{}', '[]', '', '', 0, 0, 0)",
+            (next_ordinal(connection), id),
+        )
 
 
 def _tag(connection: apsw.Connection, ordinal: int, tags: tuple[str, ...]) -> None:
@@ -191,11 +213,14 @@ def _add_root(connection: apsw.Connection, seq: int, event: AddRoot) -> None:
 
 
 def _record_signal(connection: apsw.Connection, seq: int, event: RecordSignal) -> None:
+    if event.is_first:
+        _hear_of(connection, (event.item,))
     if event.event_id is not None:
         connection.execute("INSERT INTO event_id VALUES (?, ?, 0)", (event.event_id, seq))
 
 
 def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals) -> None:
+    _hear_of(connection, event.first)
     named = ((id, seq, row) for row, id in enumerate(event.event_ids) if id is not None)
     connection.executemany("INSERT INTO event_id VALUES (?, ?, ?)", named)
 

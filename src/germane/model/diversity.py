@@ -91,7 +91,10 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
                 raise InvalidArgument(
                     f"{field}.{name}", f"is no limit: there are {', '.join(cls.__struct_fields__)}"
                 )
-        return cls(**given)
+        try:
+            return cls(**given)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{field}.{error.field}", error.message.partition(": ")[2]) from None
 
 
 def shared_field(name: object) -> Field:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from germane.log.past import check_as_of
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
@@ -34,6 +36,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         The only language to analyse the query in.
     offset, limit : int
     explain : bool
+    as_of : int, datetime or None
+        The point of the past to answer at.
     """
 
     text: str
@@ -46,6 +50,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     limit: int
     explain: bool
+    as_of: int | datetime | None = None
 
 
 def search_request(
@@ -60,6 +65,7 @@ def search_request(
     offset: int,
     limit: int,
     explain: bool,
+    as_of: int | datetime | None,
     algo: str,
     scorer: str,
     aggregate: str,
@@ -104,6 +110,7 @@ def search_request(
         offset=check_count(offset, "offset", 0),
         limit=check_count(limit, "limit", 1, 1000),
         explain=explain,
+        as_of=check_as_of(as_of),
     )
 
 
@@ -129,6 +136,5 @@ NEUTRAL: dict[str, Any] = {
     "facets": (),
     "sort_by": None,
     "vector": None,
-    "as_of": None,
 }
 """Parameters of a search whose feature does not exist yet, and the only value that they take."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from germane.log.content import schema
 from germane.log.events import RecordSignals
+from germane.log.fold import next_ordinal
 from germane.log.journal import Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.times import SECOND, to_micros
@@ -26,6 +27,7 @@ from germane.signals.record import (
     check_same,
     check_weight,
     earlier,
+    find_target,
 )
 
 BATCH = 100_000
@@ -138,7 +140,7 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     names = list(dict.fromkeys(batch.names))
     for name in names:
         declared.signal(name)
-    ordinals = _ordinals(writer.connection, batch, where)
+    ordinals, first = _ordinals(writer.connection, batch, where, declared.unknown_items == "accept")
     ahead = np.flatnonzero(batch.at > writer.now + AHEAD)
     if len(ahead):
         field = f"rows[{where + int(ahead[0])}].at"
@@ -152,11 +154,14 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     ]  # fmt: skip
     for part in parts:
         if len(part):
-            writer.append(_record(part, names, ordinals, writer.now))
+            writer.append(_record(part, names, ordinals, first, writer.now))
+            first = ()
     return len(batch)
 
 
-def _record(batch: Batch, names: list[str], ordinals: dict[str, int], now: int) -> RecordSignals:
+def _record(
+    batch: Batch, names: list[str], ordinals: dict[str, int], first: tuple[str, ...], now: int
+) -> RecordSignals:
     number = {name: place for place, name in enumerate(names)}
     users = tuple(dict.fromkeys(user for user in batch.users or () if user is not None))
     place: dict[str | None, int] = {user: number for number, user in enumerate(users)}
@@ -173,6 +178,7 @@ def _record(batch: Batch, names: list[str], ordinals: dict[str, int], now: int) 
         pages=tuple(batch.pages or ()),
         positions=tuple(batch.positions or ()),
         is_timed=bool((batch.at != _UNTIMED).all()),
+        first=first,
     )
 
 
@@ -191,15 +197,24 @@ def _new(connection: apsw.Connection, batch: Batch) -> list[int]:
     return kept
 
 
-def _ordinals(connection: apsw.Connection, batch: Batch, where: int) -> dict[str, int]:
+def _ordinals(
+    connection: apsw.Connection, batch: Batch, where: int, accepts_unknown: bool
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return the ordinals of a batch's items, and those that the store hears of for the first time."""
     ordinals: dict[str, int] = {}
+    first: list[str] = []
     for item in dict.fromkeys(batch.items):
-        found = connection.execute("SELECT ordinal FROM item WHERE id = ? AND live = 1", (item,)).get
-        if found is None:
-            place = where + batch.items.index(item)
-            raise NotFound(f"rows[{place}]: there is no item {item!r} to signal on")
-        ordinals[item] = int(found)
-    return ordinals
+        try:
+            ordinal = find_target(connection, item, accepts_unknown).ordinal
+        except NotFound as error:
+            raise NotFound(f"rows[{where + batch.items.index(item)}]: {error.message}") from None
+        if ordinal is None:
+            first.append(item)
+        else:
+            ordinals[item] = ordinal
+    # Every one of them has an event that is kept: an event id that was used names an item that is known.
+    ordinals.update((item, ordinal) for ordinal, item in enumerate(first, next_ordinal(connection)))
+    return ordinals, tuple(first)
 
 
 def _checked(row: object, number: int) -> Row:

@@ -90,16 +90,16 @@ def record(writer: Writer, row: Row) -> Receipt:
     Raises
     ------
     NotFound
-        There is no such item.
+        There is no such item, and the schema does not accept what it does not know; or it was deleted.
     Conflict
         The event id was used for another event.
     InvalidArgument
         The signal is not declared, or the time lies too far ahead.
     """
-    schema(writer.connection).signal(row.name)
-    rev = writer.connection.execute("SELECT rev FROM item WHERE id = ? AND live = 1", (row.item,)).get
-    if rev is None:
-        raise NotFound(f"there is no item {row.item!r} to signal on")
+    declared = schema(writer.connection)
+    declared.signal(row.name)
+    target = find_target(writer.connection, row.item, declared.unknown_items == "accept")
+    rev = target.rev or None
     check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
         before = earlier(writer.connection, row.event_id)
@@ -108,9 +108,43 @@ def record(writer: Writer, row: Row) -> Receipt:
             return Receipt(row.item, rev, writer.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
-        position=row.position, is_timed=row.at is not None,
+        position=row.position, is_timed=row.at is not None, is_first=target.ordinal is None,
     )  # fmt: skip
     return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
+
+
+class Target(NamedTuple):
+    """The item that an event is on.
+
+    Parameters
+    ----------
+    ordinal : int or None
+        None when the store has not heard of it.
+    rev : str
+        Its current revision; empty for one that was never put.
+    """
+
+    ordinal: int | None
+    rev: str
+
+
+def find_target(connection: apsw.Connection, id: str, accepts_unknown: bool) -> Target:
+    """Return the item that an event may be recorded on.
+
+    Raises
+    ------
+    NotFound
+        There is none, or it was deleted.
+    """
+    found = connection.execute("SELECT ordinal, rev, live FROM item WHERE id = ?", (id,)).fetchone()
+    if found is None:
+        target, may = Target(None, ""), accepts_unknown
+    else:
+        ordinal, rev, live = found
+        target, may = Target(int(ordinal), str(rev)), bool(live) or (accepts_unknown and not rev)
+    if not may:
+        raise NotFound(f"there is no item {id!r} to signal on")
+    return target
 
 
 def earlier(connection: apsw.Connection, event_id: str) -> Row | None:

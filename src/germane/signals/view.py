@@ -12,6 +12,7 @@ import numpy as np
 from germane.log.content import schema
 from germane.log.events import RecordSignal, RecordSignals, decode
 from germane.log.journal import epoch, head
+from germane.log.past import position_at
 from germane.model.schema import Schema
 from germane.model.signals import Signal
 from germane.model.times import Micros
@@ -131,8 +132,13 @@ class SignalView:
 
 
 def as_of(connection: apsw.Connection, declared: Schema, moment: Micros) -> Ledgers:
-    """Return the ledgers as they were after the last event recorded at or before a time."""
-    seq = connection.execute("SELECT max(seq) FROM log WHERE recorded_at <= ?", (moment,)).get
+    """Return the ledgers as they were after the last event recorded at or before a time.
+
+    Raises
+    ------
+    BeyondRetention
+        The events there were replaced by what they came to.
+    """
     ledgers = Ledgers(declared.signals)
-    ledgers.catch_up(connection, int(seq or 0))
+    ledgers.catch_up(connection, position_at(connection, moment, "at"))
     return ledgers

@@ -78,6 +78,25 @@ def time(text: str | None, field: str = "created_at") -> datetime | float | None
     return when
 
 
+def as_of(text: str | None) -> int | datetime | None:
+    """Return a point of the past from a position of the log, or from ISO 8601 with a zone.
+
+    Raises
+    ------
+    InvalidArgument
+        Neither, or a time without a zone.
+
+    Examples
+    --------
+    >>> as_of("12"), as_of("2024-05-01T12:00:00Z").isoformat()
+    (12, '2024-05-01T12:00:00+00:00')
+    """
+    found = time(text, "as_of")
+    if isinstance(found, float):
+        raise InvalidArgument("as_of", f"{text!r} is neither a position nor a time like 2024-05-01T12:00:00Z")
+    return found
+
+
 def weights(given: Sequence[str]) -> SearchWeights | None:
     """Return search weights from ``NAME=NUMBER``, None when none was given.
 

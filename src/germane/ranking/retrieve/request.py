@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import apsw
 import msgspec
 
 from germane.log.content import profile as declared_profile
+from germane.log.past import check_as_of
 from germane.model.builtin import NAMES, built_in
 from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument, quoted
@@ -41,6 +43,8 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit : int
     cursor : str or None
     explain : bool
+    as_of : int, datetime or None
+        The point of the past to answer at.
     """
 
     profile: str = "for_you"
@@ -52,6 +56,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 20
     cursor: str | None = None
     explain: bool = False
+    as_of: int | datetime | None = None
 
     def asked(self) -> dict[str, Any]:
         """Return what makes it this query and no other, as plain data."""
@@ -76,6 +81,7 @@ def retrieve_request(
     cursor: str | None,
     seed: str | int | None,
     explain: bool,
+    as_of: int | datetime | None,
     **later: Any,
 ) -> RetrieveRequest:
     """Check the arguments of a retrieval.
@@ -102,6 +108,7 @@ def retrieve_request(
         limit=check_count(limit, "limit", 1, PAGE_LIMIT),
         cursor=cursor,
         explain=explain,
+        as_of=check_as_of(as_of),
     )
 
 
@@ -131,6 +138,7 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
         limit=request.limit,
         cursor=request.cursor,
         explain=request.explain,
+        as_of=request.as_of,
     )
 
 
@@ -185,6 +193,5 @@ NEUTRAL: dict[str, Any] = {
     "similar_to": None,
     "session_weights": None,
     "facets": (),
-    "as_of": None,
 }
 """Parameters whose feature does not exist yet, and the only value that they take."""

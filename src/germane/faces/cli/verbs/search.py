@@ -17,6 +17,7 @@ Examples:
   germane search '"move semantics" +closure -thread title:capture'
   germane search --match all --collection notes rust error handling
   germane search lamp --where "meta.price < 10 and not tags contains 'used'"
+  germane search lamp --as-of 2026-01-31T12:00:00Z
   germane search -- -v verbose
 """
 
@@ -58,6 +59,14 @@ def search(
             show_default=False,
         ),
     ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POSITION|TIME",
+            help="Answer as of then: a position of the log, or ISO 8601 with a time zone.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is the sum of.")] = False,
     db: Db = None,
     as_json: Json = False,
@@ -84,6 +93,7 @@ def search(
             offset=offset,
             limit=limit,
             explain=explain,
+            as_of=values.as_of(as_of),
         )
         held = database.stats() if page.total == 0 and not given.as_json else None
     if given.as_json:
