@@ -8,7 +8,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from germane.model.errors import InvalidArgument, QuerySyntaxError, quoted
-from germane.model.filters import FIELDS, STATES, And, Comparison, Field, Filter, Not, Or, State, read_time, unknown_field
+from germane.model.filters import (
+    FIELDS,
+    STATES,
+    And,
+    Comparison,
+    Field,
+    Filter,
+    Not,
+    Or,
+    State,
+    read_time,
+    unknown_field,
+)
 from germane.model.values import check_id
 
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ CONTAINS.2: /contains\b/i
 TRUE.2: /true\b/i
 FALSE.2: /false\b/i
 TIME.2: /time\b/i
-STATE.2: /(?:{'|'.join(STATES)})\b/
+STATE.2: /(?:{"|".join(STATES)})\b/
 META.3: /meta\.(?:[^\W\d]\w*(?:\.\w+)*|'(?:[^']|'')*')/
 NAME: /[^\W\d]\w*/
 OPERATOR: "=" | "!=" | "<=" | ">=" | "<" | ">"

@@ -78,7 +78,7 @@ class Progress(NamedTuple):
         if not several:
             nothing = np.zeros(0, np.int64)
             return cls(nothing, nothing, nothing, np.zeros(0))
-        return cls(*map(np.concatenate, zip(*several, strict=True))).latest()
+        return cls._make(map(np.concatenate, zip(*several, strict=True))).latest()
 
     def latest(self) -> Progress:
         """Return the latest weight of each pair."""
@@ -89,7 +89,7 @@ class Progress(NamedTuple):
 
     def of_user(self, user: int) -> Progress:
         """Return those of a user."""
-        return Progress(*(column[_range(self.keys, user)] for column in self))
+        return Progress._make(column[_range(self.keys, user)] for column in self)
 
     @property
     def items(self) -> IntArray:

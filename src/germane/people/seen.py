@@ -52,7 +52,7 @@ class Marks(NamedTuple):
 
     def chosen(self, which: BoolArray) -> Marks:
         """Return some of the events."""
-        return Marks(*(column[which] for column in self))
+        return Marks._make(column[which] for column in self)
 
     def progress(self) -> Progress:
         """Return the latest weights of those that say how far a user came."""
@@ -62,7 +62,7 @@ class Marks(NamedTuple):
         )
 
 
-_NONE = Marks(*(np.zeros(0, kind) for kind in (*(np.int64,) * 4, np.float64, np.bool_)))
+_NONE = Marks._make(np.zeros(0, kind) for kind in (*(np.int64,) * 4, np.float64, np.bool_))
 
 
 class Seen:
@@ -162,8 +162,8 @@ class Seen:
             raise ValueError("users and their counts differ in number")
         made._signals = arrays["signals"]
         made._pairs = Pairs(arrays["pairs"])
-        made._weights = LatestWeights(Progress(*(arrays[f"progress_{name}"] for name in Progress._fields)))
-        made._waiting = Marks(*(arrays[f"waiting_{name}"] for name in Marks._fields))
+        made._weights = LatestWeights(Progress._make(arrays[f"progress_{name}"] for name in Progress._fields))
+        made._waiting = Marks._make(arrays[f"waiting_{name}"] for name in Marks._fields)
         made.seq = seq
         return made
 
@@ -175,7 +175,7 @@ class Seen:
             return
         *columns, recorded_at = zip(*run, strict=True)
         arrays = (np.array(column, like.dtype) for column, like in zip(columns, _NONE, strict=True))
-        self._apply(Marks(*arrays), np.array(recorded_at, np.int64))
+        self._apply(Marks._make(arrays), np.array(recorded_at, np.int64))
 
     def _apply_columns(self, event: RecordSignals, place: int, recorded_at: Micros) -> None:
         user = np.frombuffer(event.user, "<i4")
@@ -222,4 +222,4 @@ class Seen:
 
 
 def _joined(first: Marks, second: Marks) -> Marks:
-    return Marks(*(np.append(*columns) for columns in zip(first, second, strict=True)))
+    return Marks._make(np.append(*columns) for columns in zip(first, second, strict=True))

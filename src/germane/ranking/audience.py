@@ -8,8 +8,6 @@ from functools import cached_property
 import apsw
 import numpy as np
 
-from germane.model.errors import InvalidArgument, quoted
-from germane.model.filters import Filter
 from germane.model.people import RELATIONS
 from germane.model.times import Micros
 from germane.people.relations import relations_of
@@ -44,6 +42,10 @@ class Audience:
         self._connection = connection
         self._people = people
         self._now = now
+
+    def with_user(self, user: str | None) -> Audience:
+        """Return the audience of another user, at the same position and time."""
+        return Audience(user, self._connection, self._people, self._now)
 
     @cached_property
     def relations(self) -> dict[str, list[str]]:
@@ -130,20 +132,6 @@ class Audience:
 
 
 NOBODY = Audience(None)
-
-
-def check_audience(where: Filter | None, user: str | None) -> None:
-    """Refuse a filter that asks something of the user in a query without one.
-
-    Raises
-    ------
-    InvalidArgument
-        The field is ``where``.
-    """
-    if where is not None and where.state is not None and user is None:
-        raise InvalidArgument(
-            "where", f"{quoted(where.state)} is about a user: name one, as in user='ann', or leave it out"
-        )
 
 
 def mask_of(ordinals: IntArray, size: int) -> BoolArray:

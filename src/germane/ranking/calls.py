@@ -16,6 +16,7 @@ from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
+from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment, Moments
 from germane.ranking.request import search_request
@@ -36,7 +37,7 @@ class RankingCalls:
         text: str,
         *,
         mode: str = "sections",
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         profile: str = "search",
         personalization: None = None,
@@ -68,6 +69,9 @@ class RankingCalls:
             exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
         mode : {"sections", "stats"}
             Ranked results, or counts of matches and words.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is no match, and what they
+            muted comes last.
         where : str or Filter, optional
             Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
             the same made with `germane.where`.
@@ -87,7 +91,7 @@ class RankingCalls:
         as_of : int or datetime, optional
             Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
             log up to there, which may be slow.
-        user, session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
+        session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
         sort_by, vector, rerank, typos
             Only their neutral value is available in this version.
 
@@ -114,7 +118,10 @@ class RankingCalls:
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._moments.at(request.as_of) as moment:
-            return search(moment.index, moment.catalogs, moment.connection, request, moment.now)
+            return search(
+                moment.index, moment.catalogs, moment.connection, request, moment.now,
+                moment.audience(request.user),
+            )  # fmt: skip
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -145,13 +152,16 @@ class RankingCalls:
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
         with self._moments.at(request.as_of) as moment:
-            return top(moment.index, moment.catalogs, moment.connection, request, moment.now)
+            return top(
+                moment.index, moment.catalogs, moment.connection, request, moment.now,
+                moment.audience(request.user),
+            )  # fmt: skip
 
     def retrieve(
         self,
         profile: str = "for_you",
         *,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         similar_to: None = None,
         candidates: Sequence[str] | None = None,
@@ -173,6 +183,9 @@ class RankingCalls:
         profile : str
             A built-in one (``trending``, ``top:24h``, ``hot``...), one that the schema declares, or
             ``name@version``.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is not among them, and what
+            they muted comes last.
         candidates : sequence of str, optional
             Rank only the items with these ids; at most 10,000.
         where : str or Filter, optional
@@ -192,7 +205,7 @@ class RankingCalls:
             Whether results carry reasons.
         as_of : int or datetime, optional
             Answer as it would have been then, as for `search`.
-        user, session, similar_to, session_weights, facets
+        session, similar_to, session_weights, facets
             Only their neutral value is available in this version.
 
         Returns
@@ -229,7 +242,7 @@ class RankingCalls:
         *,
         profile: str | None = None,
         text: str | None = None,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
@@ -247,7 +260,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        where, collections, candidates, seed, limit, as_of
+        user, where, collections, candidates, seed, limit, as_of
             As the query in question had them.
 
         Raises
@@ -266,9 +279,10 @@ class RankingCalls:
         'NotACandidate'
         """
         check_id(id, "id")
-        neutral(user=(user, None), session=(session, None))
+        neutral(session=(session, None))
         request = retrieve_request(
             "for_you" if profile is None else profile,
+            user=user,
             candidates=candidates,
             where=where,
             collections=collections,
@@ -290,8 +304,11 @@ def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     seed = request.seed
     if seed is None:
         seed = f"{request.profile}\0{head(moment.connection)}"
+        if request.user is not None:
+            seed = f"{request.user}\0{seed}"
     with moment.ledgers() as (ledgers, now):
-        yield Readings(moment.connection, ledgers, catalog, now, seed)
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
 _TOP_DEFAULTS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Stage 3: the best matches in order: score descending, then id by code point."""
+"""Stage 3: the best matches in order: what is muted last, score descending, then id by code point."""
 
 from __future__ import annotations
 
@@ -28,19 +28,34 @@ class Ordered:
     scores: FloatArray
 
 
-def best(scorer: Scorer, wanted: int) -> Ordered:
-    """Return the best matches.
-
-    Proximity needs positions, so it is computed only for rows whose bound could still place them:
-    rows are taken by bound, until the bound falls below the last score that is kept.
+def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
+    """Return the best matches, those that are muted after all others.
 
     Parameters
     ----------
     scorer : Scorer
     wanted : int
         How many, at most.
+    muted : int64[n]
+        Ordinals.
     """
     rows = scorer.candidates.matches.rows
+    if not len(muted):
+        return _best(scorer, rows, wanted)
+    is_last = np.isin(scorer.index.ordinals[rows], muted)
+    first = _best(scorer, rows[~is_last], wanted)
+    last = _best(scorer, rows[is_last], wanted - len(first.rows))
+    return Ordered(np.append(first.rows, last.rows), np.append(first.scores, last.scores))
+
+
+def _best(scorer: Scorer, rows: IntArray, wanted: int) -> Ordered:
+    """Return the best of some rows.
+
+    Proximity needs positions, so it is computed only for rows whose bound could still place them:
+    rows are taken by bound, until the bound falls below the last score that is kept.
+    """
+    if not wanted:
+        return Ordered(rows[:0], np.zeros(0))
     bounds = scorer.bound(rows)
     by_bound = np.argsort(-bounds, kind="stable")
     rows, bounds = rows[by_bound], bounds[by_bound]

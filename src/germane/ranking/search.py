@@ -10,6 +10,7 @@ import apsw
 from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
 from germane.model.times import Micros
+from germane.ranking.audience import Audience
 from germane.ranking.candidates import find_candidates
 from germane.ranking.order import Ordered, best
 from germane.ranking.page import results, search_stats
@@ -19,7 +20,12 @@ from germane.text.index import Index
 
 
 def search(
-    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    now: Micros,
+    audience: Audience,
 ) -> Page:
     """Answer a search.
 
@@ -34,9 +40,11 @@ def search(
     request : SearchRequest
     now : int
         Microseconds since the epoch.
+    audience : Audience
+        Whom the request is for.
     """
     began = time.perf_counter()
-    candidates = find_candidates(index, catalogs, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
@@ -44,7 +52,7 @@ def search(
     if request.mode == "stats":
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
-        ordered = best(scorer, request.offset + request.limit)
+        ordered = best(scorer, request.offset + request.limit, audience.muted)
         shown = Ordered(ordered.rows[request.offset :], ordered.scores[request.offset :])
         items = results(connection, scorer, request, shown)
     return Page(
@@ -62,11 +70,17 @@ def search(
 
 
 def top(
-    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    now: Micros,
+    audience: Audience,
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
-    candidates = find_candidates(index, catalogs, connection, request)
-    ordered = best(Scorer(index, candidates, request.weights, now), request.offset + request.limit)
+    candidates = find_candidates(index, catalogs, connection, request, audience)
+    scorer = Scorer(index, candidates, request.weights, now)
+    ordered = best(scorer, request.offset + request.limit, audience.muted)
     rows = ordered.rows[request.offset :].tolist()
     return [index.id(row) for row in rows], ordered.scores[request.offset :].tolist()
 

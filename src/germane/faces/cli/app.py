@@ -24,11 +24,13 @@ from germane.faces.cli.verbs import (
     init,
     learn,
     put,
+    relate,
     schema,
     search,
     signal,
     stats,
     update,
+    user,
     version,
 )
 from germane.version import __version__
@@ -42,6 +44,8 @@ VERBS = (
     (update.update, update.EXAMPLES),
     (delete.delete, delete.EXAMPLES),
     (signal.signal, signal.EXAMPLES),
+    (relate.relate, relate.EXAMPLES),
+    (user.user, user.EXAMPLES),
     (import_.import_, import_.EXAMPLES),
     (stats.stats, stats.EXAMPLES),
     (schema.schema, schema.EXAMPLES),

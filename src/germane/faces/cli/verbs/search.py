@@ -45,6 +45,10 @@ def search(
             metavar="NAME", help="Search only this collection; may be repeated.", show_default=False
         ),
     ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whom it is for: nothing they hid or blocked.", show_default=False),
+    ] = None,
     lang: Annotated[
         str | None,
         typer.Option(
@@ -87,6 +91,7 @@ def search(
             mode=mode,
             collections=collection or None,
             match=match,
+            user=user,
             where=where,
             weights=weights,
             lang=lang,
