@@ -222,7 +222,7 @@ def test_errors_name_the_parameter(
 
 
 def test_every_parameter_of_a_later_feature_refuses_all_but_its_neutral_value(db: germane.Database) -> None:
-    later = ("user", "session", "personalization", "session_weights", "sort_by", "vector")
+    later = ("session", "personalization", "session_weights", "sort_by", "vector")
     for name in (*later, "profile", "scorer", "aggregate"):
         with pytest.raises(InvalidArgument, match=f"^{name}: is not available") as caught:
             db.search("lamp", **{name: "x"})  # type: ignore[arg-type]

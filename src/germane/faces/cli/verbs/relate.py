@@ -37,7 +37,7 @@ def relate(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Let a user follow, save, mute, hide or block something, or undo it.
+    """Let a user follow, save, mute, hide or block something.
 
     What a user hid, and what a creator made whom they blocked, no query for that user returns; what they
     muted comes last.

@@ -25,7 +25,7 @@ def user(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is known of a user: what they related to, and how much they have seen."""
+    """Show what is known of a user."""
     given = Given.of(ctx, db, as_json)
     if action != "show":
         raise Misuse("type 'germane user show USER'")
