@@ -72,6 +72,15 @@ def check_count(value: object, field: str, least: int, greatest: int | None = No
     return value
 
 
+def check_share(value: object, field: str, default: float) -> float:
+    """Return a number from 0 to 1; the default for None."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InvalidArgument(field, f"must be a number from 0 to 1, not {quoted(value)}")
+    return float(value)
+
+
 def check_metadata(values: object, field: str = "metadata") -> FrozenDict[Value]:
     """Return metadata: names to strings, numbers, booleans, aware datetimes or lists of them."""
     if not isinstance(values, Mapping):

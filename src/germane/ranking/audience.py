@@ -8,6 +8,8 @@ from functools import cached_property
 import apsw
 import numpy as np
 
+from germane.model.filters import Filter
+from germane.model.pages import Reason
 from germane.model.people import RELATIONS
 from germane.model.times import Micros
 from germane.people.relations import relations_of
@@ -104,14 +106,6 @@ class Audience:
             return mask_of(self._ordinals(self.relations["save"], ()), size)
         return mask_of(self.followed if name == "following" else self.in_progress, size)
 
-    def hard_negative(self, id: str, creator: str | None) -> tuple[str, str] | None:
-        """Return the relation that keeps an item out, and its target; None when none does."""
-        if id in self.relations["hide"]:
-            return "hide", id
-        if creator is not None and creator in self.relations["block"]:
-            return "block", creator
-        return None
-
     def _of_view(self, read: Callable[[Seen, str, Micros], IntArray]) -> IntArray:
         if self.user is None or self._connection is None or self._people is None:
             return np.zeros(0, np.int64)
@@ -132,6 +126,24 @@ class Audience:
 
 
 NOBODY = Audience(None)
+
+
+MUTED = Reason("Muted", {"detail": "the user muted it: it comes after everything else"})
+
+
+def hard_negative(audience: Audience, id: str, creator: str | None) -> Reason | None:
+    """Return which relation keeps an item out, None when none does."""
+    if id in audience.relations["hide"]:
+        return Reason("HardNegative", {"relation": "hide", "target": id})
+    if creator is not None and creator in audience.relations["block"]:
+        return Reason("HardNegative", {"relation": "block", "target": creator})
+    return None
+
+
+def filtered(part: Filter) -> Reason:
+    """Return that an item does not meet a part of a filter."""
+    text = str(part)
+    return Reason("Seen" if text == "unseen" else "Filter", {"filter": text})
 
 
 def mask_of(ordinals: IntArray, size: int) -> BoolArray:

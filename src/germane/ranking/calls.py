@@ -18,8 +18,9 @@ from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
+from germane.ranking.explain import explain_search
 from germane.ranking.moment import Moment, Moments
-from germane.ranking.request import search_request
+from germane.ranking.request import BY_TEXT, SearchRequest, search_request
 from germane.ranking.retrieve.explain import explain_retrieve
 from germane.ranking.retrieve.pipeline import retrieve
 from germane.ranking.retrieve.request import RetrieveRequest, retrieve_request
@@ -40,7 +41,7 @@ class RankingCalls:
         user: str | None = None,
         session: None = None,
         profile: str = "search",
-        personalization: None = None,
+        personalization: float | None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         algo: str = "text",
@@ -79,6 +80,12 @@ class RankingCalls:
             Search only these.
         match : {"any", "all"}
             With ``all`` a section holds every word; when none does, any will do and the page says so.
+        profile : str
+            Add what this profile says of behaviour to the best by text; ``search`` adds nothing.
+        personalization : float, optional
+            How much of it, 0 to 1: at 1 up to half of the best score by text. Without one, 0.3.
+        rerank : int
+            To how many of the best by text it is added, 1 to 10,000.
         weights : SearchWeights, optional
         lang : str, optional
             Analyse the text in this language only; otherwise in all that the searched sections hold.
@@ -91,8 +98,7 @@ class RankingCalls:
         as_of : int or datetime, optional
             Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
             log up to there, which may be slow.
-        session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
-        sort_by, vector, rerank, typos
+        session, algo, session_weights, scorer, aggregate, facets, sort_by, vector, typos
             Only their neutral value is available in this version.
 
         Returns
@@ -117,11 +123,9 @@ class RankingCalls:
         """
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._moments.at(request.as_of) as moment:
-            return search(
-                moment.index, moment.catalogs, moment.connection, request, moment.now,
-                moment.audience(request.user),
-            )  # fmt: skip
+        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
+            given = moment.index, moment.catalogs, moment.connection, request, moment.now
+            return search(*given, moment.audience(request.user), readings)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -151,11 +155,9 @@ class RankingCalls:
             if error.field != "limit":
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
-        with self._moments.at(request.as_of) as moment:
-            return top(
-                moment.index, moment.catalogs, moment.connection, request, moment.now,
-                moment.audience(request.user),
-            )  # fmt: skip
+        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
+            given = moment.index, moment.catalogs, moment.connection, request, moment.now
+            return top(*given, moment.audience(request.user), readings)
 
     def retrieve(
         self,
@@ -280,6 +282,15 @@ class RankingCalls:
         """
         check_id(id, "id")
         neutral(session=(session, None))
+        if text is not None:
+            neutral(candidates=(candidates, None), seed=(seed, None))
+            asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
+            searched = search_request(
+                text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
+            )
+            with self._moments.at(as_of) as moment, behaviour_at(moment, searched) as behaviour:
+                given = moment.index, moment.catalogs, moment.connection, searched, moment.now
+                return explain_search(id, *given, moment.audience(user), behaviour)
         request = retrieve_request(
             "for_you" if profile is None else profile,
             user=user,
@@ -293,7 +304,7 @@ class RankingCalls:
             explain=True,
             as_of=as_of,
         )
-        with self._moments.at(request.as_of) as moment, readings_at(moment, request) as readings:
+        with self._moments.at(as_of) as moment, readings_at(moment, request) as readings:
             return explain_retrieve(readings, id, request)
 
 
@@ -301,18 +312,29 @@ class RankingCalls:
 def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     """Give the readings of a moment, to one reader at a time."""
     catalog = moment.catalogs.at(moment.connection)
-    seed = request.seed
-    if seed is None:
-        seed = f"{request.profile}\0{head(moment.connection)}"
-        if request.user is not None:
-            seed = f"{request.user}\0{seed}"
+    seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
         audience = Audience(request.user, moment.connection, moment.people, now)
         yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
-_TOP_DEFAULTS: dict[str, Any] = {
-    name: default
-    for name, default in (RankingCalls.search.__kwdefaults__ or {}).items()
-    if name not in ("limit", "mode")
-}
+@contextmanager
+def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | None]:
+    """Give the readings of behaviour that a search needs, to one reader at a time; None without need."""
+    if request.profile == BY_TEXT:
+        yield None
+        return
+    catalog = moment.catalogs.at(moment.connection)
+    with moment.ledgers() as (ledgers, now):
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
+
+
+def _seed(moment: Moment, request: RetrieveRequest | SearchRequest) -> str:
+    """Return what draws depend on when a query does not say."""
+    seed = f"{request.profile}\0{head(moment.connection)}"
+    return seed if request.user is None else f"{request.user}\0{seed}"
+
+
+SEARCH_DEFAULTS: dict[str, Any] = dict(RankingCalls.search.__kwdefaults__ or {})
+_TOP_DEFAULTS = {name: value for name, value in SEARCH_DEFAULTS.items() if name not in ("limit", "mode")}

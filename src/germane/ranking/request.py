@@ -13,9 +13,13 @@ from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.items import check_lang
-from germane.model.values import check_choice, check_count, check_id, check_names, neutral
+from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
 from germane.model.weights import SearchWeights
 
+BY_TEXT = "search"
+"""The profile that ranks by text alone."""
+PERSONALIZATION = 0.3
+"""How much behaviour counts when a query does not say."""
 MODES = ("sections", "stats")
 
 
@@ -40,6 +44,12 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         Whom it is for.
     as_of : int, datetime or None
         The point of the past to answer at.
+    profile : str
+        ``search``, or the profile whose base is added to the best by text.
+    personalization : float
+        How much of it, 0 to 1.
+    rerank : int
+        How many of the best by text it is added to.
     """
 
     text: str
@@ -54,6 +64,9 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     explain: bool
     user: str | None = None
     as_of: int | datetime | None = None
+    profile: str = BY_TEXT
+    personalization: float = PERSONALIZATION
+    rerank: int = 1000
 
 
 def search_request(
@@ -74,6 +87,8 @@ def search_request(
     scorer: str,
     aggregate: str,
     typos: bool,
+    profile: str,
+    personalization: float | None,
     rerank: int,
     **later: Any,
 ) -> SearchRequest:
@@ -95,12 +110,10 @@ def search_request(
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
             raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
-    check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
         scorer=(scorer, "bm25f"),
         aggregate=(aggregate, "sum"),
-        rerank=(rerank, 1000),
         **{name: (value, NEUTRAL[name]) for name, value in later.items()},
     )
     user = None if user is None else check_id(user, "user")
@@ -117,6 +130,9 @@ def search_request(
         explain=explain,
         user=user,
         as_of=check_as_of(as_of),
+        profile=check_id(profile, "profile"),
+        personalization=check_share(personalization, "personalization", PERSONALIZATION),
+        rerank=check_count(rerank, "rerank", 1, 10_000),
     )
 
 
@@ -150,8 +166,6 @@ def check_state(where: Filter | None, user: str | None) -> Filter | None:
 
 NEUTRAL: dict[str, Any] = {
     "session": None,
-    "profile": "search",
-    "personalization": None,
     "session_weights": None,
     "facets": (),
     "sort_by": None,

@@ -174,7 +174,9 @@ class Evaluation:
             return take(readings.reach())
         if kind == "created_at":
             return take(readings.created_at())
-        return take(readings.zero())  # of a user, or of a text: here there is none
+        if kind == "text":
+            return take(readings.text)
+        return take(readings.zero())  # of a user: here there is none
 
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:

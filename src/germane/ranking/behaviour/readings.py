@@ -71,6 +71,7 @@ class Readings:
         self.seed = seed
         self.audience = audience
         self.size = whole_blocks(len(catalog.live))
+        self.text: Reading = Zero(self.blocks)  # scores of a search, where there is one
         self._given: dict[tuple[str, ...], Reading] = {}
 
     @property
@@ -224,6 +225,32 @@ class Zero:
     def within(self, blocks: IntArray) -> FloatArray:
         """Return zeros."""
         return np.zeros(len(blocks) * BLOCK)
+
+
+class Scores:
+    """Numbers that only some items have.
+
+    Parameters
+    ----------
+    ordinals : int64[n]
+    values : float64[n]
+    blocks : int
+    """
+
+    def __init__(self, ordinals: IntArray, values: FloatArray, blocks: int) -> None:
+        self.least = np.full(blocks, min(float(values.min(initial=0.0)), 0.0))
+        self.greatest = np.full(blocks, float(values.max(initial=0.0)))
+        order = np.argsort(ordinals, kind="stable")
+        self._ordinals, self._values = ordinals[order], values[order]
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items, 0 for those that have none."""
+        place = np.minimum(np.searchsorted(self._ordinals, ordinals), len(self._ordinals) - 1)
+        return np.where(self._ordinals[place] == ordinals, self._values[place], 0.0)
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self.at((blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel())
 
 
 class Drawn:

@@ -10,6 +10,7 @@ from germane.model.builtin import COLD_START
 from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
 from germane.model.pages import Explanation, Reason
+from germane.ranking.audience import MUTED, filtered, hard_negative
 from germane.ranking.behaviour.evaluation import Evaluation, of_term
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.result import added
@@ -45,7 +46,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     place, is_muted = _place(ranking, ordinal, raw)
     why = reasons(named, profile is COLD_START)
     if is_muted:
-        why.append(Reason("Muted", {"detail": "the user muted it: it comes after everything else"}))
+        why.append(MUTED)
     greatest = float(best(ranking.evaluation, ranking.candidates, 1).sums[0])
     least, greatest = range_of(ranking.evaluation, ranking.candidates, greatest)
     beyond = Reason("BeyondPage", {"rank": place, "limit": request.limit})
@@ -97,11 +98,10 @@ def _rank(evaluation: Evaluation, among: Candidates, ordinal: int, raw: float) -
 def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, request: RetrieveRequest) -> Reason:
     for condition in conditions(request):
         if not meets(readings, condition)[ordinal]:
-            failing = str(_failing(readings, condition, ordinal))
-            return Reason("Seen" if failing == "unseen" else "Filter", {"filter": failing})
-    audience = readings.audience
-    if (negative := audience.hard_negative(id, _creator(readings, ordinal))) is not None:
-        return Reason("HardNegative", dict(zip(("relation", "target"), negative, strict=True)))
+            return filtered(_failing(readings, condition, ordinal))
+    negative = hard_negative(readings.audience, id, _creator(readings, ordinal))
+    if negative is not None:
+        return negative
     for gate in ranking.profile.gates:
         value = float(of_term(readings, gate.term).sums(np.array([ordinal], np.int64))[0])
         if value < gate.threshold:
