@@ -42,8 +42,8 @@ __all__ = [
     "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted",
     "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile",
     "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats",
-    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "UserState", "__version__", "open",
-    "to_json", "to_plain", "where",
+    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "UserState", "__version__",
+    "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.

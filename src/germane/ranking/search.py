@@ -63,10 +63,8 @@ def search(
     if request.mode == "stats":
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
-        shown = ordered(scorer, request, audience, readings, request.offset + request.limit).after(
-            request.offset
-        )
-        items = results(connection, scorer, request, shown)
+        found = ordered(scorer, request, audience, readings, request.offset + request.limit)
+        items = results(connection, scorer, request, found.after(request.offset))
     return Page(
         id=uuid.uuid4().hex,
         items=items,
