@@ -48,7 +48,7 @@ def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Rank
     found = find_candidates(readings, profile, request)
     candidates = through_gates(readings, profile.gates, found)
     evaluation = of_profile(readings, profile)
-    if evaluation.is_over_candidates and candidates.count:
+    if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)
     return Ranking(profile, candidates, evaluation)
 
