@@ -89,7 +89,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         current = feed or first_feed(readings, profile, request, seq, wanted)
         chosen, places = _fill(readings, current, profile, diversity, request.limit)
         is_whole = feed is not None or wanted >= current.total
-        if len(chosen.shown) == request.limit or is_whole:
+        if is_whole or (len(chosen.shown) == request.limit and not chosen.relaxed):
             break
         wanted *= 4  # limits held back so many that the order must reach further down
     return _page(readings, shown, request, profile, current, chosen, places, parent, impressions, began)
