@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.faces.cli import store, values
-from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, User, Where
 from germane.faces.cli.output import print_json
 from germane.faces.cli.page import print_nothing, print_page, print_stats
 
@@ -32,6 +32,7 @@ def search(
         str, typer.Option(metavar="sections|stats", help="Ranked sections, or counts of the words.")
     ] = "sections",
     match: Annotated[str, typer.Option(metavar="any|all", help="Which words a section must hold.")] = "any",
+    user: User = None,
     where: Where = None,
     collection: Collection = None,
     lang: Annotated[
@@ -77,6 +78,7 @@ def search(
             mode=mode,
             collections=collection or None,
             match=match,
+            user=user,
             where=where,
             weights=weights,
             profile=profile,
