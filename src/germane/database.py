@@ -21,7 +21,7 @@ from germane.model.errors import Error, InvalidArgument, NotFound, ReadOnly
 from germane.model.items import Item, Receipt
 from germane.model.reports import LearnReport
 from germane.model.schema import Schema
-from germane.model.times import Clock, system_clock, to_micros
+from germane.model.times import Clock, in_micros, system_clock
 from germane.model.values import (
     Value,
     check_choice,
@@ -31,6 +31,8 @@ from germane.model.values import (
     check_text,
     neutral,
 )
+from germane.people.calls import PeopleCalls
+from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
 from germane.signals.calls import SignalCalls
@@ -91,7 +93,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, RankingCalls, Upkeep):
+class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -108,14 +110,15 @@ class Database(SignalCalls, RankingCalls, Upkeep):
             raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
-        tell = clock or system_clock
-        to_micros(tell(), "clock")  # before anything is made
-        self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        tell = system_clock if clock is None else in_micros(clock)
+        tell()  # before anything is made
+        self._journal = Journal(folder, tell, durability, read_only)
         self._signals = SignalView(self._journal.id, self._journal.views, read_only)
+        self._people = PeopleView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         self._shown = Shown(folder, read_only)
-        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals)
+        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:
             if declared is not None:
                 self._declare(declared)

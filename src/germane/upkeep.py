@@ -8,6 +8,7 @@ import apsw
 
 from germane.knowledge.catalog import CatalogView
 from germane.log import content
+from germane.log.base import Parts
 from germane.log.chain import start
 from germane.log.check import check_journal, guarded
 from germane.log.journal import Journal
@@ -15,8 +16,11 @@ from germane.log.retention import SLACK, due, preview, replace_older
 from germane.model.errors import Corruption, Error, InvalidArgument, quoted
 from germane.model.reports import CheckReport, Finding, GcReport, Stats
 from germane.model.times import Micros, to_duration
+from germane.people.view import PeopleView
+from germane.people.view import states as states_of_people
 from germane.ranking.moment import Moments
-from germane.signals.view import SignalView, states
+from germane.signals.view import SignalView
+from germane.signals.view import states as states_of_signals
 from germane.text.stats import store_stats
 from germane.text.view import TextView
 
@@ -28,6 +32,7 @@ class Upkeep:
 
     _journal: Journal
     _signals: SignalView
+    _people: PeopleView
     _text: TextView
     _catalogs: CatalogView
     _moments: Moments
@@ -66,6 +71,7 @@ class Upkeep:
         seq = self._journal.refold()
         self._text.drop()
         self._signals.drop()
+        self._people.drop()
         self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
@@ -134,6 +140,7 @@ class Upkeep:
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
                 *guarded("signals", self._signals.check, connection),
+                *guarded("people", self._people.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
@@ -142,3 +149,8 @@ class Upkeep:
                 view.save(connection)
             except OSError as error:
                 _logger.warning("the %s could not be saved, and will be built anew: %s", what, error)
+
+
+def states(connection: apsw.Connection, seq: int) -> Parts:
+    """Return what every view that derives from the log came to at a position."""
+    return {**states_of_signals(connection, seq), **states_of_people(connection, seq)}

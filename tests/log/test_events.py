@@ -109,6 +109,8 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         parts=st.dictionaries(text, st.lists(whole, max_size=2).map(tuple), max_size=2),
         seal=whole,
     ),
+    events.Relate: st.builds(events.Relate, user=text, relation=text, target=text),
+    events.Unrelate: st.builds(events.Unrelate, user=text, relation=text, target=text),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),
 }
 

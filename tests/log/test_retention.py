@@ -14,8 +14,8 @@ import germane
 from germane import BeyondRetention, GcReport, Item, NotFound, Schema, Signal
 from germane.log import retention
 from germane.log.base import base_of
-from germane.signals.view import states as states_of_signals
 from germane.text import view
+from germane.upkeep import states as all_states
 from support.story import SCHEMAS, START, Story, answers, history, when
 
 DAY = 86_400.0
@@ -214,7 +214,7 @@ def test_who_is_slower_leaves_it_to_the_other(tmp_path: Path) -> None:
     def states(connection: Any, seq: int) -> Any:
         if base_of(connection) is None and not done:
             done.append(other.gc(dry_run=False))
-        return states_of_signals(connection, seq)
+        return all_states(connection, seq)
 
     done: list[GcReport] = []
     report = retention.replace_older(story.db._journal, states, int(DAY * 1e6))
@@ -236,7 +236,7 @@ def test_what_is_written_beside_it_is_kept(tmp_path: Path) -> None:
             other.put(Item(id="a", title="brightest lamp"))
             other.put(Item(id="b", title="Lamp", body="lamp light 1"))  # what the log would else forget
             other.signal("view", "b", event_id="e1")
-        return states_of_signals(connection, seq)
+        return all_states(connection, seq)
 
     report = retention.replace_older(story.db._journal, states, int(DAY * 1e6))
     assert report.events > 0

@@ -15,6 +15,7 @@ from germane import Item, NotFound, Schema, SearchWeights, Signal
 
 START = 1_700_000_000.0
 IDS = "abcdef"
+USERS = ("u0", "u1", "u2")
 PROFILES = ("most_viewed", "hot", "trending", "shuffle")
 SCHEMAS = (
     Schema([Signal("view", half_life="1h"), Signal("like")], unknown_items="accept"),
@@ -41,7 +42,7 @@ def answers(db: germane.Database, as_of: int | datetime | None = None) -> list[A
     pages = [remembered(db.search(text, as_of=as_of, **more)) for text, more in QUERIES]
     pages += [remembered(db.retrieve(profile, as_of=as_of, seed=1)) for profile in PROFILES]
     best = db.top("lamp", as_of=as_of)
-    readings = {}
+    readings: dict[tuple[str, str], Any] = {}
     with db._moments.at(as_of) as moment:
         known = dict(moment.connection.execute("SELECT id, ordinal FROM item"))
         ordinals = np.array([int(known.get(id, 99)) for id in IDS])
@@ -51,7 +52,11 @@ def answers(db: germane.Database, as_of: int | datetime | None = None) -> list[A
                 readings[signal.name, ""] = ledger.decayed_scores(ordinals, now).tobytes()
                 for window in signal.windows:
                     readings[signal.name, window] = ledger.counts(ordinals, window, now).tolist()
-    return [pages, best, readings]
+        with moment.people.at(moment.connection) as seen:
+            for user in USERS:
+                readings[user, ""] = seen.items(user, moment.now).tolist(), seen.signals(user)
+        related = list(moment.connection.execute("SELECT * FROM relation"))
+    return [pages, best, readings, related]
 
 
 ids = st.sampled_from(IDS)
@@ -64,6 +69,7 @@ steps = st.one_of(
     st.tuples(st.just("undocument"), st.sampled_from(["d0", "d1"])),
     st.tuples(st.just("signal"), ids, st.integers(-7_200, 290), st.floats(-3, 3)),
     st.tuples(st.just("many"), st.lists(ids, min_size=1, max_size=4), st.integers(-90_000, 290)),
+    st.tuples(st.just("relate"), st.sampled_from(["save", "hide"]), ids, st.booleans()),
     st.tuples(st.just("schema"), st.integers(0, 1)),
 )
 history = st.lists(st.tuples(steps, st.sampled_from([0.5, 61.0, 3_000.0, 40_000.0])), min_size=1, max_size=14)
@@ -103,14 +109,29 @@ class Story:
         self.many([id], ahead, weight)
 
     def many(self, listed: list[str], ahead: int, weight: float = 1.0) -> None:
-        rows = [{"name": "view", "item": id, "at": self.now + ahead, "weight": weight} for id in listed]
+        rows: list[dict[str, Any]] = [
+            {
+                "name": "view",
+                "item": id,
+                "at": self.now + ahead,
+                "weight": weight,
+                "user": f"u{len(listed) % 3}",
+            }
+            for id in listed
+        ]
         try:
             if len(rows) == 1:
-                self.db.signal(**rows[0])  # type: ignore[arg-type]
+                self.db.signal(**rows[0])
             else:
                 self.db.signal_many(rows)
         except NotFound:
             assert not set(listed) <= self.live()
+
+    def relate(self, relation: str, id: str, does: bool) -> None:
+        try:
+            (self.db.relate if does else self.db.unrelate)("u1", relation, id)
+        except NotFound:
+            assert id not in self.live()
 
     def schema(self, which: int) -> None:
         self.db._declare(SCHEMAS[which])

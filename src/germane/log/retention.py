@@ -111,7 +111,7 @@ def replace_older(journal: Journal, states: States, retention: Micros) -> GcRepo
             return GcReport(start(connection).seq, 0, 0)  # another process was faster
         replaced, contents = count(connection, plan)
         _put_in_place(connection, plan)
-        writer.has_changed = True
+        writer.change()
     return GcReport(seq, replaced, contents)
 
 
@@ -169,6 +169,7 @@ def _put_in_place(connection: apsw.Connection, plan: Plan) -> None:
     connection.execute("UPDATE log SET type = ?, data = ? WHERE seq = ?", (kind, data, plan.seq))
     connection.execute("DELETE FROM log WHERE seq < ?", (plan.seq,))
     _prune(connection, plan.seq)
+    connection.execute("UPDATE view SET seq = max(seq, ?) WHERE name = 'tables'", (plan.seq,))
     connection.executemany("DELETE FROM content WHERE rev = ?", gone)
 
 
