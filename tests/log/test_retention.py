@@ -135,6 +135,18 @@ def test_readings_of_the_past_end_at_the_base() -> None:
     assert db.count("view", "a", "all") == 7
 
 
+def test_a_base_in_place_of_a_signal_leaves_the_tables_what_a_rebuild_gives() -> None:
+    """Fails when the watermark of the tables stays behind the base, which single signals do not move."""
+    story = Kept()
+    story.put("a", "lamp", 1)
+    story.signal("a", 0, 1.0)
+    story.signal("a", 0, 1.0)
+    story.now += 2 * DAY
+    story.signal("a", 0, 1.0)
+    assert story.db.gc(dry_run=False).base == story.head() - 1
+    assert story.db.check() == germane.CheckReport(True)
+
+
 def test_event_ids_hold_as_long_as_their_events() -> None:
     story = Kept()
     db = story.db
