@@ -24,7 +24,7 @@ from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, R
 from germane.model.items import Item, Receipt
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
 from germane.model.schema import Schema
-from germane.model.times import Clock, system_clock, to_micros
+from germane.model.times import Clock, in_micros, system_clock
 from germane.model.values import (
     Value,
     check_choice,
@@ -34,6 +34,8 @@ from germane.model.values import (
     check_text,
     neutral,
 )
+from germane.people.calls import PeopleCalls
+from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
 from germane.signals.calls import SignalCalls
@@ -94,7 +96,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, RankingCalls):
+class Database(SignalCalls, PeopleCalls, RankingCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -111,14 +113,15 @@ class Database(SignalCalls, RankingCalls):
             raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
-        tell = clock or system_clock
-        to_micros(tell(), "clock")  # before anything is made
-        self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        tell = system_clock if clock is None else in_micros(clock)
+        tell()  # before anything is made
+        self._journal = Journal(folder, tell, durability, read_only)
         self._signals = SignalView()
+        self._people = PeopleView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         self._shown = Shown(folder, read_only)
-        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals)
+        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -416,6 +419,7 @@ class Database(SignalCalls, RankingCalls):
         seq = self._journal.refold()
         self._text.drop()
         self._signals.drop()
+        self._people.drop()
         self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
@@ -469,6 +473,7 @@ class Database(SignalCalls, RankingCalls):
                 *check_journal(connection),
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
+                *guarded("people", self._people.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:

@@ -82,7 +82,7 @@ class World:
         dice = self.dice
         self.now = START + dice.choice([0, 20 * SECOND, 12_345_678])
         self.negative = dice.random() < 0.3
-        self.declared = {
+        self.declared: dict[str, dict[str, Any]] = {
             name: {
                 "half_life": dice.choice(HALF_LIVES),
                 "windows": [window for window in WINDOWS if dice.random() < 0.7] or ["1h"],
@@ -180,7 +180,7 @@ class World:
             "format": dice.choice(FORMATS),
             "odd name": dice.choice(PRICES),
         }
-        item = {
+        item: dict[str, Any] = {
             "creator": dice.choice(CREATORS),
             "collection": dice.choice(["main", "main", "other"]),
             "tags": tuple(dice.sample(["x", "y", "z"], dice.choice([0, 1, 2]))),
