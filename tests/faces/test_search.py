@@ -199,8 +199,8 @@ def test_a_search_in_the_past(cli: Cli) -> None:
     assert page(cli, "old")["total"] == 0
     assert page(cli, "old", "--as-of", str(seq))["items"][0]["id"] == "a"
     assert cli.bad(2, "search", "old", "--as-of", "2001-01-01T00:00:00Z").startswith(
-        "as_of: lies before the store began"
+        "--as-of: lies before the store began"
     )
     assert cli.bad(2, "search", "old", "--as-of", "1.5") == (
-        "as_of: '1.5' is neither a position nor a time like 2024-05-01T12:00:00Z"
+        "--as-of: '1.5' is neither a position nor a time like 2024-05-01T12:00:00Z"
     )

@@ -26,8 +26,10 @@ def parse_form(text: str) -> Form:
 
 def parse_weighted(text: str) -> tuple[float, str]:
     """A weight and a printed form: ``0.5 reach``, or ``reach`` alone."""
-    weight, space, form = text.partition(" ")
-    return (float(weight), form) if space else (1.0, text)
+    if text[0].isalpha():
+        return 1.0, text
+    weight, _, form = text.partition(" ")
+    return float(weight), form
 
 
 def parse_gate(text: str) -> tuple[str, float]:

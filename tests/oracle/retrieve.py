@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from . import terms
@@ -157,10 +158,10 @@ def first_limit_broken(item: Item, shown: list[Item], profile: Profile, limit: i
         if creators.count(item["creator"]) >= most:
             return "max_per_creator"
     for field, share in profile.get("max_share", {}).items():
-        cap = max(1, math.floor(share * limit))
+        cap = max(1, math.floor(Fraction(str(share)) * limit))
         for value in field_values(item, field):
             if sum(value in field_values(other, field) for other in shown) >= cap:
-                return f"max_share.{field}"
+                return f"max_share {field}"
     return None
 
 
@@ -173,18 +174,22 @@ def field_values(item: Item, field: str) -> list[Any]:
 
 
 def slots(share: float, limit: int) -> list[int]:
-    """Where a page of exploration shows what it would not show by rank, from 0."""
-    return [math.floor((i + 1) / share) - 1 for i in range(math.floor(share * limit))]
+    """Where a page of exploration shows what it would not show by rank, from 0. The share is as printed."""
+    exact = Fraction(str(share))
+    return [math.floor((i + 1) / exact) - 1 for i in range(math.floor(exact * limit))]
 
 
 def eligible(
     found: list[Item], by_rank: Collection[str], now: int, seen: Collection[str] = (), known: Any = ()
 ) -> set[str]:
-    """What exploration draws from: unseen, not shown anyway, and new or by a creator unknown to the user."""
+    """What exploration draws from: unseen, not shown anyway, and new or by a creator unknown to the user.
+
+    Who has no creator is by no unknown one.
+    """
     return {
         item["id"]
         for item in found
         if item["id"] not in seen
         and item["id"] not in by_rank
-        and (terms.age(item, now) < 24 * terms.HOUR or item["creator"] not in known)
+        and (terms.age(item, now) < 24 * terms.HOUR or item["creator"] not in (None, *known))
     }

@@ -24,7 +24,7 @@ def value(store: Store, term: str, item: Item, now: int, seed: object) -> float:
     if name == "recency":
         return halved(age(item, now), float(rest[:-1]) * DURATIONS[rest[-1]])
     if name == "meta":
-        return metadata(item, rest)
+        return metadata(item, unquoted(rest))
     kind, _, of = rest.partition(".")
     if kind == "decayed":
         return readings.decayed(store, name, item["id"], now)
@@ -43,6 +43,11 @@ def age(item: Item, now: int) -> int:
 def halved(age: float, half_life: float) -> float:
     """2^(-age / half-life); what is not yet made is new."""
     return float(2.0 ** (-max(age, 0) / half_life))
+
+
+def unquoted(name: str) -> str:
+    """A name of metadata as it is: printed it stands in quotes where it is no plain word."""
+    return name[1:-1].replace("''", "'") if name.startswith("'") else name
 
 
 def metadata(item: Item, name: str) -> float:

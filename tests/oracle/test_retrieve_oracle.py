@@ -77,12 +77,20 @@ def test_ratio_and_reach() -> None:
 
 def test_terms_of_time_and_metadata() -> None:
     made = store([])
-    old = item("a", created_at=NOW - 96 * HOUR, metadata={"price": 3, "huge": 1e200, "word": "x"})
+    old = item("a", created_at=NOW - 96 * HOUR, metadata={"price": 3, "huge": 1e200, "word": "x", "it's": 4})
     values = {
         term: terms.value(made, term, old, NOW, 0)
-        for term in ("recency.48h", "recency.4d", "meta.price", "meta.huge", "meta.word", "created_at")
+        for term in (
+            "recency.48h",
+            "recency.4d",
+            "meta.price",
+            "meta.huge",
+            "meta.word",
+            "meta.'it''s'",
+            "created_at",
+        )
     }
-    assert list(values.values()) == [0.25, 0.5, 3.0, 1e100, 0.0, (1_000 - 96) * 3_600.0]
+    assert list(values.values()) == [0.25, 0.5, 3.0, 1e100, 0.0, 4.0, (1_000 - 96) * 3_600.0]
     assert terms.value(made, "recency.48h", item("b", created_at=NOW + HOUR), NOW, 0) == 1.0
 
 
@@ -142,6 +150,7 @@ def test_printed_forms() -> None:
     )
     assert parse_weighted("-0.5 log1p(reach)") == (-0.5, "log1p(reach)")
     assert parse_weighted("reach") == (1.0, "reach")
+    assert parse_weighted("meta.'a b'") == (1.0, "meta.'a b'")
     assert parse_gate("view.count.all >= 10") == ("view.count.all", 10.0)
     assert parse_strategy("signal(engagement, 500)") == ("signal", "engagement", 500)
     assert parse_strategy("fresh(200)") == ("fresh", "", 200)
@@ -231,7 +240,7 @@ def test_shares() -> None:
     assert one_page(ordered, {"max_share": {"meta.f": 0.1}}, 4)[0].ids == ["0", "3", "5", "6"]
     tagged = [item("a", tags=("t", "u")), item("b", tags=("u",)), item("c", tags=("v",))]
     assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].ids == ["a", "c"]
-    assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].held_back == {"max_share.tags": 1}
+    assert one_page(tagged, {"max_share": {"tags": 0.5}}, 2)[0].held_back == {"max_share tags": 1}
 
 
 def test_slots_of_exploration() -> None:
@@ -240,10 +249,13 @@ def test_slots_of_exploration() -> None:
     assert slots(0.0, 20) == []
     assert slots(0.4, 5) == [1, 4]
     assert slots(0.5, 5) == [1, 3]
+    assert len(slots(0.29, 100)) == 29  # which as a product of floats would be 28.999...
+    assert slots(0.3, 10) == [2, 5, 9]
 
 
 def test_who_is_eligible_for_exploration() -> None:
     items = [item("new", "x"), item("old", "x", created_at=NOW - 24 * HOUR), item("other", "y", created_at=0)]
+    items += [item("nobody's", created_at=0)]
     assert eligible(items, ["other"], NOW) == {"new", "old"}
     assert eligible(items, [], NOW, known=["x"]) == {"new", "other"}
     assert eligible(items, [], NOW, seen=["new"], known=["x"]) == {"other"}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 import germane
 from germane import Diversity, Item, Page, Profile, Schema
+
+Made = tuple[str | None, str | None, list[str]]
+"""An item's creator, format and tags."""
 
 creators = st.sampled_from([None, "ann", "bob", "cy", "di"])
 formats = st.sampled_from([None, "clip", "film", "text"])
@@ -25,7 +29,7 @@ limits = st.builds(
 )
 
 
-def store(given: list[tuple[str | None, str | None, list[str]]], *profiles: Profile) -> germane.Database:
+def store(given: Sequence[Made], *profiles: Profile) -> germane.Database:
     db = germane.open(schema=Schema((), profiles))
     db.put_many(
         Item(
@@ -46,9 +50,7 @@ def pages(db: germane.Database, diversity: Diversity | None, limit: int) -> Iter
 
 
 @given(given_=items, diversity=limits, limit=st.integers(1, 12))
-def test_diversity_post_condition(
-    given_: list[tuple[str | None, str | None, list[str]]], diversity: Diversity, limit: int
-) -> None:
+def test_diversity_post_condition(given_: list[Made], diversity: Diversity, limit: int) -> None:
     """On no page of a feed does a creator, a format or a tag exceed its limit; nothing is lost or repeated.
 
     Fails when one item more than the limit is let through, when limits are counted over the feed instead of
@@ -60,7 +62,7 @@ def test_diversity_post_condition(
         by_creator = Counter(result.creator for result in page.items if result.creator is not None)
         if diversity.max_per_creator is not None:
             assert max(by_creator.values(), default=0) <= diversity.max_per_creator
-        counted = {
+        counted: dict[str, Counter[Any]] = {
             "creator": by_creator,
             "meta.format": Counter(
                 result.metadata["format"] for result in page.items if "format" in result.metadata
@@ -81,9 +83,7 @@ def test_diversity_post_condition(
 
 
 @given(given_=items, limit=st.integers(1, 12))
-def test_without_limits_a_page_is_a_slice(
-    given_: list[tuple[str | None, str | None, list[str]]], limit: int
-) -> None:
+def test_without_limits_a_page_is_a_slice(given_: list[Made], limit: int) -> None:
     """Fails when anything is held back that no limit names."""
     shown = [[result.id for result in page.items] for page in pages(store(given_), None, limit)]
     order = [f"{number:02}" for number in range(len(given_))]
@@ -101,6 +101,29 @@ def test_a_short_page_says_what_held_back_how_many_and_relaxes_only_when_asked()
     full = db.retrieve("new", diversity=Diversity(max_per_creator=2, relax=True), limit=5)
     assert [result.id for result in full.items] == ["00", "01", "05", "02", "03"]
     assert not full.constraints_satisfied
+
+
+def test_equal_values_share_one_limit_and_shares_are_as_printed() -> None:
+    """Fails when 1 and 1.0 count apart, or true with them; and when 0.29 of 100 places are 28."""
+    db = germane.open()
+    values: list[Any] = [1, 1.0, True, 1, "1"]
+    db.put_many(
+        Item(id=str(number), created_at=-number, metadata={"format": value})
+        for number, value in enumerate(values)
+    )
+    page = db.retrieve("new", diversity=Diversity(max_share={"meta.format": 0.2}), limit=5)
+    assert [result.id for result in page.items] == ["0", "2", "4"]
+    assert dict(page.held_back) == {"max_share meta.format": 2}
+    assert Diversity(max_share={"type": 0.29, "kind": 0.07}).caps(100) == {"type": 29, "kind": 7}
+
+
+def test_relaxing_is_the_last_resort_however_deep_the_order() -> None:
+    """Fails when a page is relaxed while the order holds items that keep within the limits."""
+    many = [("ann", None, list[str]())] * 1_100
+    db = store([*many, ("bob", None, []), ("cy", None, [])])
+    page = db.retrieve("new", diversity=Diversity(max_per_creator=1, relax=True), limit=3)
+    assert [result.creator for result in page.items] == ["ann", "bob", "cy"]
+    assert page.constraints_satisfied
 
 
 def test_what_was_held_back_comes_first_on_the_next_page() -> None:

@@ -86,6 +86,23 @@ def test_a_minute_leaves_the_window_as_a_whole() -> None:
             assert db.count("view", "a", window) == held, (window, now)
 
 
+def test_an_event_ahead_leaves_its_windows_too() -> None:
+    """An event recorded before its time, the last that was recorded at all: it comes, and it goes.
+
+    Fails when what is added on the fly once it is due is added for ever.
+    """
+    db, clock = store(Signal("view"), clock=Clock(BASE))
+    at = BASE + 120
+    db.signal("view", "a", at=at)
+    for now in sorted(at + passed - early for passed in (0, *SECONDS.values()) for early in (1, 0)):
+        clock.now = now
+        for window, length in SECONDS.items():
+            expected = counted([at], now, length)
+            assert db.count("view", "a", window) == expected, (window, now - at)
+            assert db.velocity("view", "a", window) == expected / length
+    assert db.count("view", "a", "all") == 1
+
+
 def test_weights_do_not_count() -> None:
     """Fails when a count sums weights."""
     db, _ = store(Signal("view"))

@@ -14,6 +14,7 @@ from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument
 from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
+from germane.model.query_text import parse_query
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
 from germane.ranking.behaviour.readings import Readings
@@ -298,6 +299,41 @@ class RankingCalls:
         )
         with self._moments.at(as_of) as moment, readings_at(moment, request) as readings:
             return explain_retrieve(readings, id, request)
+
+    def query(self, text: str) -> Page:
+        """Answer a query in its textual form: a RETRIEVE or a SEARCH.
+
+        Parameters
+        ----------
+        text : str
+            Such as ``RETRIEVE items USING PROFILE trending WHERE meta.price < 10 LIMIT 5``, or
+            ``SEARCH "move semantics" MATCH all``. Keywords may be in any case, clauses in any order.
+
+        Returns
+        -------
+        Page
+            What `retrieve` or `search` returns for the same arguments.
+
+        Raises
+        ------
+        QuerySyntaxError
+            It does not parse; the error says where, and what was expected there.
+        InvalidArgument
+            An argument cannot be used; the error names it.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many([germane.Item(id="a", body="red lamp"), germane.Item(id="b", body="bulb")])
+        >>> [result.id for result in db.query('SEARCH "lamp" LIMIT 5').items]
+        ['a']
+        >>> [result.id for result in db.query("RETRIEVE items USING PROFILE new WHERE id = 'b'").items]
+        ['b']
+        """
+        query = parse_query(text)
+        surface = self.search if query.surface == "search" else self.retrieve
+        return surface(**query.arguments)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from germane.model.signals import WINDOWS, Signal
 from germane.model.times import SECOND, Micros, to_duration
 from germane.signals.blocks import Extremes, Numbers
 from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken
-from germane.signals.windows import WindowedCounts
+from germane.signals.windows import MINUTE, WindowedCounts
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,10 @@ class SignalLedger:
         """Return windowed counts at a time that never goes back: int64[items]."""
         counters = self.totals if window == "all" else self.windows.read(self.window_names.index(window), now)
         counts: IntArray = taken(counters, items).astype(np.int64)
-        for item in self._due(now).items:
+        due, length = self._due(now), WINDOWS[window]
+        if length is not None:  # nothing was recorded since, and it may have left the window already
+            due = due.chosen(due.at // MINUTE > now // MINUTE - length // MINUTE)
+        for item in due.items:
             counts[items == item] += 1
         return counts
 

@@ -97,6 +97,31 @@ def as_of(text: str | None) -> int | datetime | None:
     return found
 
 
+def shares(given: Sequence[str]) -> dict[str, float]:
+    """Return shares from ``FIELD=SHARE``.
+
+    Raises
+    ------
+    InvalidArgument
+        No share.
+
+    Examples
+    --------
+    >>> shares(["meta.format=0.6"])
+    {'meta.format': 0.6}
+    """
+    found = {}
+    for pair in given:
+        field, _, share = pair.rpartition("=")
+        try:
+            found[field] = float(share)
+        except ValueError:
+            raise InvalidArgument(
+                "max_share", f"{pair!r} is not FIELD=SHARE: type it like meta.format=0.6"
+            ) from None
+    return found
+
+
 def weights(given: Sequence[str]) -> SearchWeights | None:
     """Return search weights from ``NAME=NUMBER``, None when none was given.
 

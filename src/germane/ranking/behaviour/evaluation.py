@@ -197,12 +197,12 @@ def of_term(readings: Readings, term: Term) -> Evaluation:
 
 def _among(name: str, value: FloatArray, ascending: FloatArray) -> FloatArray:
     """Return where values lie among those of all candidates, in [0, 1]."""
+    if len(ascending) <= 1:
+        return np.zeros(len(value))
     if name == "minmax":
         least, greatest = ascending[0], ascending[-1]
         if least == greatest:
             return np.zeros(len(value))
         scaled: FloatArray = (value - least) / (greatest - least)
         return scaled
-    if len(ascending) == 1:
-        return np.zeros(len(value))
     return np.searchsorted(ascending, value, side="left") / (len(ascending) - 1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from germane.knowledge.catalog import META, Catalog
+from germane.knowledge.columns import FLOAT, INT
 from germane.model.diversity import Diversity
 
 MAX_PER_CREATOR = "max_per_creator"
@@ -80,7 +81,7 @@ class Limits:
             return set()
         first, last = np.searchsorted(column.ordinals, (ordinal, ordinal + 1))
         kinds, bits = column.kinds[first:last].tolist(), column.bits[first:last].tolist()
-        return set(zip(kinds, bits, strict=True))
+        return set(map(_alike, kinds, bits))
 
 
 def choose(
@@ -144,6 +145,15 @@ def _next_in_order(queue: Iterator[int], chosen: Chosen, limits: Limits) -> int 
             return ordinal
         chosen.held_back[ordinal] = broken
     return None
+
+
+def _alike(kind: int, bits: int) -> tuple[int, int]:
+    """Return the same for 1 and 1.0, which a filter calls equal as well."""
+    if kind == FLOAT:
+        value = float(np.int64(bits).view(np.float64))
+        if value.is_integer():
+            return INT, int(value)
+    return kind, bits
 
 
 def _column(name: str) -> str:

@@ -47,7 +47,7 @@ def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Rank
     found = find_candidates(readings, profile, request)
     candidates = through_gates(readings, profile.gates, found)
     evaluation = of_profile(readings, profile)
-    if evaluation.is_over_candidates and candidates.count:
+    if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)
     return Ranking(profile, candidates, evaluation)
 
@@ -87,7 +87,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         current = feed or first_feed(readings, profile, request, seq, wanted)
         chosen, places = _fill(readings, current, profile, diversity, request.limit)
         is_whole = feed is not None or wanted >= current.total
-        if len(chosen.shown) == request.limit or is_whole:
+        if is_whole or (len(chosen.shown) == request.limit and not chosen.relaxed):
             break
         wanted *= 4  # limits held back so many that the order must reach further down
     return _page(readings, shown, request, profile, current, chosen, places, parent, impressions, began)
