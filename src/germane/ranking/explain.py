@@ -104,11 +104,13 @@ def _kept_out(
 def _no_match(index: Index, candidates: Candidates, ordinal: int) -> Reason:
     row = np.flatnonzero(index.ordinals == ordinal)
     if not len(row):
-        return Reason("NoMatch", {"detail": "the item has no text that is indexed"})
-    words = candidates.plan.words
-    held = [len(postings.at(row)[0][0].nonzero()[0]) > 0 for postings in candidates.matches.postings]
-    lacks = tuple(word.surface for word, is_held in zip(words, held, strict=True) if not is_held)
-    return Reason("NoMatch", {"lacks": lacks, "words": tuple(word.surface for word in words)})
+        return Reason("NoMatch", {"detail": "it has no text that is indexed", "lacks": ()})
+    pairs = zip(candidates.plan.words, candidates.matches.postings, strict=True)
+    lacks = tuple(word.surface for word, postings in pairs if not postings.at(row)[0].any())
+    detail = (
+        f"its text lacks {', '.join(lacks)}" if lacks else "it fails a phrase, sign or field of the query"
+    )
+    return Reason("NoMatch", {"detail": detail, "lacks": lacks})
 
 
 def _parts(condition: Filter) -> tuple[Filter, ...]:

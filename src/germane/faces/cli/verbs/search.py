@@ -17,6 +17,7 @@ Examples:
   germane search '"move semantics" +closure -thread title:capture'
   germane search --match all --collection notes rust error handling
   germane search lamp --where "meta.price < 10 and not tags contains 'used'"
+  germane search lamp --profile most_liked --personalization 0.5
   germane search lamp --as-of 2026-01-31T12:00:00Z
   germane search -- -v verbose
 """
@@ -48,6 +49,14 @@ def search(
             show_default=False,
         ),
     ] = None,
+    profile: Annotated[
+        str, typer.Option(metavar="PROFILE", help="Add what this profile says of behaviour.")
+    ] = "search",
+    personalization: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="How much of it, 0 to 1 (default: 0.3).", show_default=False),
+    ] = None,
+    rerank: Annotated[int, typer.Option(metavar="N", help="To how many of the best by text.")] = 1000,
     as_of: AsOf = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is the sum of.")] = False,
     db: Db = None,
@@ -72,6 +81,9 @@ def search(
             user=user,
             where=where,
             weights=weights,
+            profile=profile,
+            personalization=personalization,
+            rerank=rerank,
             lang=lang,
             offset=offset,
             limit=limit,
