@@ -24,7 +24,7 @@ from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, R
 from germane.model.items import Item, Receipt
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
 from germane.model.schema import Schema
-from germane.model.times import Clock, system_clock, to_micros
+from germane.model.times import Clock, in_micros, system_clock
 from germane.model.values import (
     Value,
     check_choice,
@@ -111,9 +111,9 @@ class Database(SignalCalls, RankingCalls):
             raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
-        tell = clock or system_clock
-        to_micros(tell(), "clock")  # before anything is made
-        self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
+        tell = system_clock if clock is None else in_micros(clock)
+        tell()  # before anything is made
+        self._journal = Journal(folder, tell, durability, read_only)
         self._signals = SignalView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()

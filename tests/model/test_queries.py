@@ -135,8 +135,8 @@ def test_the_documentation_has_every_clause_and_examples_that_parse() -> None:
     section = text.partition("## Queries as text")[2].partition("\n## ")[0]
     examples = section.partition("```sql\n")[2].partition("```")[0].splitlines()
     assert len(examples) == 6
-    for example in examples:
-        query = parse_query(example)
+    for written in examples:
+        query = parse_query(written)
         assert parse_query(str(query)) == query
     clauses = {clause for surface in CLAUSES.values() for clause in surface}
     assert {clause.words for clause in clauses if f"`{clause.words}" not in section} == set()
@@ -450,7 +450,7 @@ def queries(draw: st.DrawFn) -> Query:
 @settings(max_examples=300, deadline=None)
 @given(queries())
 def test_any_query_prints_a_text_that_reads_back(query: Query) -> None:
-    """Fails when a name is printed bare that is a keyword, or when a text's backslash is not doubled."""
+    """Fails when a name with a quote is printed bare, or when a text's backslash is not doubled."""
     again = parse_query(str(query))
     assert again == query
     assert str(again) == str(query)

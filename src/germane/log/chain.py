@@ -57,7 +57,7 @@ def checksum_at(connection: apsw.Connection, seq: int) -> int:
 def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str | bytes) -> int:
     """Return the chain's value after an event: a CRC-32 that goes on from the one before."""
     told = data.encode() if isinstance(data, str) else data
-    return zlib.crc32(told, zlib.crc32(f"{seq} {at} {recorded_at} {type} {len(told)} ".encode(), before))
+    return zlib.crc32(b"%d %d %d %b %d %b" % (seq, at, recorded_at, type.encode(), len(told), told), before)
 
 
 def events(connection: apsw.Connection, until: int | None = None) -> Iterator[tuple[int, Event]]:

@@ -98,12 +98,15 @@ def _csv_columns(source: IO[str], kind: str, names: Mapping[str, str]) -> Iterat
     places = {field: header.index(field) for field in FIELDS if field in header}
     while True:
         columns: Columns = {field: [] for field in places}
+        one: dict[str, str] = {}
         # Turned in small parts, which stay near at hand, and longer parts would not.
         for _ in range(BLOCK // PART):
             # Values beyond the header are nobody's, and a row may lack its last ones.
             turned = list(zip_longest(header, *islice(rows, PART), fillvalue=""))
             for field, place in places.items():
-                columns[field] += turned[place][1:]
+                # Each distinct text once: it is hashed while at hand, and takes its room once.
+                column = turned[place][1:]
+                columns[field] += map(one.setdefault, column, column)
         if not any(columns.values()):
             return
         yield columns
@@ -178,7 +181,11 @@ def _each(values: Sequence[Any], read: Callable[[str], Any], field: str, done: i
 def _read(values: Sequence[Any], read: Callable[[str], Any], field: str, done: int) -> dict[Any, Any]:
     """Read each distinct string of a column once."""
     known: dict[Any, Any] = {}
-    for text in dict.fromkeys(value for value in values if isinstance(value, str)):
+    is_text = set(map(type, values)) <= {str, NoneType}  # which, unlike lists, can be told apart at once
+    texts = values if is_text else [value for value in values if isinstance(value, str)]
+    for text in dict.fromkeys(texts):
+        if text is None:
+            continue
         try:
             known[text] = read(text)
         except ValueError:
