@@ -34,6 +34,8 @@ from germane.model.values import (
     check_text,
     neutral,
 )
+from germane.people.calls import PeopleCalls
+from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
 from germane.signals.calls import SignalCalls
@@ -94,7 +96,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, RankingCalls):
+class Database(SignalCalls, PeopleCalls, RankingCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -115,10 +117,11 @@ class Database(SignalCalls, RankingCalls):
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
         self._signals = SignalView()
+        self._people = PeopleView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         self._shown = Shown(folder, read_only)
-        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals)
+        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -416,6 +419,7 @@ class Database(SignalCalls, RankingCalls):
         seq = self._journal.refold()
         self._text.drop()
         self._signals.drop()
+        self._people.drop()
         self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
@@ -469,6 +473,7 @@ class Database(SignalCalls, RankingCalls):
                 *check_journal(connection),
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
+                *guarded("people", self._people.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:

@@ -138,9 +138,13 @@ def test_explaining_a_search_says_the_place_or_what_is_in_the_way() -> None:
         assert why.token_count == sum(why.field_token_counts.values()) > 0
     missing = db.put(Item(title="garden", body="green", metadata={"price": 1}))
     assert db.explain(missing, text="lamp red").absence[0].detail == {
+        "detail": "its text lacks lamp, red",
         "lacks": ("lamp", "red"),
-        "words": ("lamp", "red"),
     }
+    bare = db.put(Item(body=b"\x00", type="image/png", metadata={"price": 1}))
+    assert db.explain(bare, text="lamp").absence[0].detail["detail"] == "it has no text that is indexed"
+    near = db.put(Item(title="red lamp", metadata={"price": 1}))
+    assert db.explain(near, text='"lamp red"').absence[0].detail["detail"].startswith("it fails a phrase")
     first = page.items[0].id
     assert db.explain(first, text="lamp red", where="id != 'x' and meta.price > 99").absence[0].detail == {
         "filter": "meta.price > 99"

@@ -201,7 +201,13 @@ def test_freshness_prefers_the_young() -> None:
         ({"explain": 1}, "explain", "explain: must be True or False, not 1"),
         ({"typos": "no"}, "typos", "typos: must be True or False, not 'no'"),
         ({"algo": "hybrid"}, "algo", "algo: is not available in this version: leave it at 'text'"),
-        ({"user": "u"}, "user", "user: is not available in this version: leave it at None"),
+        ({"user": ""}, "user", "user: is empty: an id has 1 to 200 characters"),
+        (
+            {"where": "id = 'a' and not unseen"},
+            "where",
+            "where: 'unseen' is about a user: say which, as in user='ann', or leave it out",
+        ),
+        ({"session": "s"}, "session", "session: is not available in this version: leave it at None"),
         ({"facets": ("tag",)}, "facets", "facets: is not available in this version: leave it at ()"),
         (
             {"rerank": 0},
@@ -222,7 +228,7 @@ def test_errors_name_the_parameter(
 
 
 def test_every_parameter_of_a_later_feature_refuses_all_but_its_neutral_value(db: germane.Database) -> None:
-    later = ("user", "session", "session_weights", "sort_by", "vector")
+    later = ("session", "session_weights", "sort_by", "vector")
     for name in (*later, "scorer", "aggregate"):
         with pytest.raises(InvalidArgument, match=f"^{name}: is not available") as caught:
             db.search("lamp", **{name: "x"})  # type: ignore[arg-type]

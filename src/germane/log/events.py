@@ -119,6 +119,22 @@ class RecordSignals(Event, frozen=True, kw_only=True):
     """Ids of items that the store hears of for the first time: they get the next ordinals, in order."""
 
 
+class Relate(Event, frozen=True, kw_only=True):
+    """From here on a user follows, saves, mutes, hides or blocks a target."""
+
+    user: str
+    relation: str
+    target: str
+
+
+class Unrelate(Event, frozen=True, kw_only=True):
+    """From here on a user does no more."""
+
+    user: str
+    relation: str
+    target: str
+
+
 class DeclareSchema(Event, frozen=True, kw_only=True):
     """The store's declarations from here on."""
 
@@ -135,6 +151,8 @@ TYPES: dict[str, type[Event]] = {
     "schema": DeclareSchema,
     "signal": RecordSignal,
     "signals": RecordSignals,
+    "relate": Relate,
+    "unrelate": Unrelate,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
 _BINARY = "signals"

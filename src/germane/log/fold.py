@@ -19,6 +19,8 @@ from germane.log.events import (
     PutItem,
     RecordSignal,
     RecordSignals,
+    Relate,
+    Unrelate,
     UpdateItem,
 )
 from germane.log.tables import FOLDED, FOLDED_NAMES
@@ -242,6 +244,19 @@ def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals)
         )
 
 
+def _relate(connection: apsw.Connection, seq: int, event: Relate) -> None:
+    connection.execute(
+        "INSERT INTO relation VALUES (?, ?, ?, ?)", (event.user, event.relation, event.target, seq)
+    )
+
+
+def _unrelate(connection: apsw.Connection, seq: int, event: Unrelate) -> None:
+    connection.execute(
+        "DELETE FROM relation WHERE user = ? AND relation = ? AND target = ?",
+        (event.user, event.relation, event.target),
+    )
+
+
 def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema', ?)", (plain(event.schema),))
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema_seq', ?)", (str(seq),))
@@ -265,4 +280,6 @@ _FOLDS: dict[type[Event], Callable[[apsw.Connection, int, Any], None]] = {
     DeclareSchema: _declare,
     RecordSignal: _record_signal,
     RecordSignals: _record_signals,
+    Relate: _relate,
+    Unrelate: _unrelate,
 }

@@ -5,14 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from germane.model.errors import InvalidArgument
-from germane.model.filters import FIELDS, And, Comparison, Field, Filter, Not, Or, read_time, unknown_field
+from germane.model.filters import (
+    FIELDS,
+    STATES,
+    And,
+    Comparison,
+    Field,
+    Filter,
+    Not,
+    Or,
+    State,
+    read_time,
+    unknown_field,
+)
 from germane.model.grammar import Language, Refused, made, unquoted
 from germane.model.values import check_id
 
 if TYPE_CHECKING:
     from lark import Token
 
-GRAMMAR = r"""
+GRAMMAR = rf"""
 ?any: all (OR all)*
 ?all: not (AND not)*
 ?not: NOT not -> negation
@@ -20,6 +32,7 @@ GRAMMAR = r"""
     | field OPERATOR value -> comparison
     | field CONTAINS value -> comparison
     | field IN _OPEN [value (_COMMA value)*] _CLOSE -> membership
+    | STATE -> state
 field: NAME | META
 value: STRING | NUMBER | TRUE | FALSE | TIME STRING
 
@@ -31,6 +44,7 @@ CONTAINS.2: /contains\b/i
 TRUE.2: /true\b/i
 FALSE.2: /false\b/i
 TIME.2: /time\b/i
+STATE.2: /(?:{"|".join(STATES)})\b/
 META.3: /meta\.(?:[^\W\d]\w*(?:\.\w+)*|'(?:[^']|'')*')/
 NAME: /[^\W\d]\w*/
 OPERATOR: "=" | "!=" | "<=" | ">=" | "<" | ">"
@@ -111,6 +125,10 @@ class FilterRules:
         for value, token in values:
             made(token, Comparison, field, "in", [value])
         return made(operator, Comparison, field, "in", [value for value, _ in values])
+
+    def state(self, parts: list[Token]) -> Filter:
+        """Ask what an item is to the user."""
+        return State(str(parts[0]))
 
     def field(self, parts: list[Token]) -> Field:
         """Name a field."""

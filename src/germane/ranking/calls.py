@@ -17,6 +17,7 @@ from germane.model.pages import Explanation, Page
 from germane.model.query_text import parse_query
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
+from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.explain import explain_search
 from germane.ranking.moment import Moment, Moments
@@ -38,7 +39,7 @@ class RankingCalls:
         text: str,
         *,
         mode: str = "sections",
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         profile: str = "search",
         personalization: float | None = None,
@@ -70,6 +71,9 @@ class RankingCalls:
             exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
         mode : {"sections", "stats"}
             Ranked results, or counts of matches and words.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is no match, and what they
+            muted comes last.
         where : str or Filter, optional
             Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
             the same made with `germane.where`.
@@ -95,7 +99,7 @@ class RankingCalls:
         as_of : int or datetime, optional
             Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
             log up to there, which may be slow.
-        user, session, algo, session_weights, scorer, aggregate, facets, sort_by, vector, typos
+        session, algo, session_weights, scorer, aggregate, facets, sort_by, vector, typos
             Only their neutral value is available in this version.
 
         Returns
@@ -122,7 +126,7 @@ class RankingCalls:
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
             given = moment.index, moment.catalogs, moment.connection, request, moment.now
-            return search(*given, readings)
+            return search(*given, moment.audience(request.user), readings)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -154,13 +158,13 @@ class RankingCalls:
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
         with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
             given = moment.index, moment.catalogs, moment.connection, request, moment.now
-            return top(*given, readings)
+            return top(*given, moment.audience(request.user), readings)
 
     def retrieve(
         self,
         profile: str = "for_you",
         *,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         similar_to: None = None,
         candidates: Sequence[str] | None = None,
@@ -182,6 +186,9 @@ class RankingCalls:
         profile : str
             A built-in one (``trending``, ``top:24h``, ``hot``...), one that the schema declares, or
             ``name@version``.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is not among them, and what
+            they muted comes last.
         candidates : sequence of str, optional
             Rank only the items with these ids; at most 10,000.
         where : str or Filter, optional
@@ -201,7 +208,7 @@ class RankingCalls:
             Whether results carry reasons.
         as_of : int or datetime, optional
             Answer as it would have been then, as for `search`.
-        user, session, similar_to, session_weights, facets
+        session, similar_to, session_weights, facets
             Only their neutral value is available in this version.
 
         Returns
@@ -238,7 +245,7 @@ class RankingCalls:
         *,
         profile: str | None = None,
         text: str | None = None,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
@@ -256,7 +263,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        where, collections, candidates, seed, limit, as_of
+        user, where, collections, candidates, seed, limit, as_of
             As the query in question had them.
 
         Raises
@@ -275,18 +282,19 @@ class RankingCalls:
         'NotACandidate'
         """
         check_id(id, "id")
-        neutral(user=(user, None), session=(session, None))
+        neutral(session=(session, None))
         if text is not None:
             neutral(candidates=(candidates, None), seed=(seed, None))
-            asked = {"profile": profile or BY_TEXT, "where": where, "collections": collections}
+            asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
             searched = search_request(
                 text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
             )
             with self._moments.at(as_of) as moment, behaviour_at(moment, searched) as behaviour:
                 given = moment.index, moment.catalogs, moment.connection, searched, moment.now
-                return explain_search(id, *given, behaviour)
+                return explain_search(id, *given, moment.audience(user), behaviour)
         request = retrieve_request(
             "for_you" if profile is None else profile,
+            user=user,
             candidates=candidates,
             where=where,
             collections=collections,
@@ -340,11 +348,10 @@ class RankingCalls:
 def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     """Give the readings of a moment, to one reader at a time."""
     catalog = moment.catalogs.at(moment.connection)
-    seed = request.seed
-    if seed is None:
-        seed = f"{request.profile}\0{head(moment.connection)}"
+    seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
-        yield Readings(moment.connection, ledgers, catalog, now, seed)
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
 @contextmanager
@@ -354,9 +361,15 @@ def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | 
         yield None
         return
     catalog = moment.catalogs.at(moment.connection)
-    seed = f"{request.profile}\0{head(moment.connection)}"
     with moment.ledgers() as (ledgers, now):
-        yield Readings(moment.connection, ledgers, catalog, now, seed)
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
+
+
+def _seed(moment: Moment, request: RetrieveRequest | SearchRequest) -> str:
+    """Return what draws depend on when a query does not say."""
+    seed = f"{request.profile}\0{head(moment.connection)}"
+    return seed if request.user is None else f"{request.user}\0{seed}"
 
 
 SEARCH_DEFAULTS: dict[str, Any] = dict(RankingCalls.search.__kwdefaults__ or {})

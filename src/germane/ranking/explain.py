@@ -11,6 +11,7 @@ from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
 from germane.model.pages import Explanation, Reason
 from germane.model.times import Micros
+from germane.ranking.audience import MUTED, Audience, filtered, hard_negative
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.candidates import Candidates, find_candidates
 from germane.ranking.page import results
@@ -28,6 +29,7 @@ def explain_search(
     connection: apsw.Connection,
     request: SearchRequest,
     now: Micros,
+    audience: Audience,
     readings: Readings | None = None,
 ) -> Explanation:
     """Return why an item stands where it stands in a search, or what keeps it out.
@@ -35,7 +37,7 @@ def explain_search(
     Parameters
     ----------
     id : str
-    index, catalogs, connection, request, now, readings
+    index, catalogs, connection, request, now, audience, readings
         As `search.search` takes them.
 
     Raises
@@ -43,19 +45,20 @@ def explain_search(
     NotFound
         There never was such an item.
     """
-    found = connection.execute("SELECT ordinal, live FROM item WHERE id = ?", (id,)).fetchone()
+    found = connection.execute("SELECT ordinal, live, creator FROM item WHERE id = ?", (id,)).fetchone()
     if found is None:
         raise NotFound(f"there is no item {id!r}")
-    ordinal, is_live = found
-    candidates = find_candidates(index, catalogs, connection, request)
+    ordinal, is_live, creator = found
+    candidates = find_candidates(index, catalogs, connection, request, audience)
     total = len(candidates.matches.rows)
     if not is_live:
         return _absent(id, total, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
     scorer = Scorer(index, candidates, request.weights, now)
-    everything = ordered(scorer, request, readings, max(total, 1))
+    everything = ordered(scorer, request, audience, readings, max(total, 1))
     place = np.flatnonzero(index.ordinals[everything.rows] == ordinal)
     if not len(place):
-        return _absent(id, total, _why_not(index, catalogs, connection, request, candidates, ordinal))
+        why = _kept_out(id, creator, ordinal, catalogs, connection, request, audience)
+        return _absent(id, total, why or _no_match(index, candidates, ordinal))
     rank = int(place[0]) + 1
     (result,) = results(connection, scorer, request, everything.after(rank - 1).first(1))
     lengths = index.lengths[everything.rows[rank - 1]].tolist()
@@ -67,7 +70,7 @@ def explain_search(
         raw=result.raw,
         score=result.score,
         contributions=result.contributions,
-        reasons=result.reasons,
+        reasons=(*result.reasons, MUTED) if ordinal in audience.muted else result.reasons,
         absence=(Reason("BeyondPage", {"rank": rank, "limit": request.limit}),)
         if rank > request.limit
         else (),
@@ -76,14 +79,16 @@ def explain_search(
     )
 
 
-def _why_not(
-    index: Index,
+def _kept_out(
+    id: str,
+    creator: str | None,
+    ordinal: int,
     catalogs: CatalogView,
     connection: apsw.Connection,
     request: SearchRequest,
-    candidates: Candidates,
-    ordinal: int,
-) -> Reason:
+    audience: Audience,
+) -> Reason | None:
+    """Return what keeps an item out whether it matches or not."""
     if request.collections is not None:
         collection = connection.execute("SELECT collection FROM item WHERE ordinal = ?", (ordinal,)).get
         if collection not in request.collections:
@@ -91,15 +96,21 @@ def _why_not(
     if request.where is not None:
         catalog = catalogs.at(connection)
         for part in _parts(request.where):
-            if not select(connection, catalog, part)[ordinal]:
-                return Reason("Filter", {"filter": str(part)})
+            if not select(connection, catalog, part, audience.state)[ordinal]:
+                return filtered(part)
+    return hard_negative(audience, id, creator)
+
+
+def _no_match(index: Index, candidates: Candidates, ordinal: int) -> Reason:
     row = np.flatnonzero(index.ordinals == ordinal)
     if not len(row):
-        return Reason("NoMatch", {"detail": "the item has no text that is indexed"})
-    words = candidates.plan.words
-    held = [len(postings.at(row)[0][0].nonzero()[0]) > 0 for postings in candidates.matches.postings]
-    lacks = tuple(word.surface for word, is_held in zip(words, held, strict=True) if not is_held)
-    return Reason("NoMatch", {"lacks": lacks, "words": tuple(word.surface for word in words)})
+        return Reason("NoMatch", {"detail": "it has no text that is indexed", "lacks": ()})
+    pairs = zip(candidates.plan.words, candidates.matches.postings, strict=True)
+    lacks = tuple(word.surface for word, postings in pairs if not postings.at(row)[0].any())
+    detail = (
+        f"its text lacks {', '.join(lacks)}" if lacks else "it fails a phrase, sign or field of the query"
+    )
+    return Reason("NoMatch", {"detail": detail, "lacks": lacks})
 
 
 def _parts(condition: Filter) -> tuple[Filter, ...]:

@@ -15,6 +15,8 @@ from germane.log.failures import translated
 from germane.log.journal import Journal, epoch
 from germane.log.past import Place, locate, store_at
 from germane.model.times import Micros
+from germane.people.view import PeopleView
+from germane.ranking.audience import Audience
 from germane.signals.view import Ledgers, SignalView
 from germane.text.index import Index
 from germane.text.view import TextView
@@ -34,6 +36,7 @@ class Moment:
     text : TextView
     catalogs : CatalogView
     signals : SignalView
+    people : PeopleView
     clock : callable
         Returns the time: of the past always the same.
     now : int
@@ -44,6 +47,7 @@ class Moment:
     text: TextView
     catalogs: CatalogView
     signals: SignalView
+    people: PeopleView
     clock: Callable[[], Micros]
     now: Micros
 
@@ -51,6 +55,10 @@ class Moment:
     def index(self) -> Index:
         """The text index of the snapshot."""
         return self.text.at(self.connection)
+
+    def audience(self, user: str | None) -> Audience:
+        """Return whom a query is for."""
+        return Audience(user, self.connection, self.people, self.now)
 
     def ledgers(self) -> AbstractContextManager[tuple[Ledgers, Micros]]:
         """Give the ledgers of the snapshot to this reader alone, and the time to read them at."""
@@ -66,14 +74,23 @@ class Moments:
     text : TextView
     catalogs : CatalogView
     signals : SignalView
+    people : PeopleView
         Those of the present.
     """
 
-    def __init__(self, journal: Journal, text: TextView, catalogs: CatalogView, signals: SignalView) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        text: TextView,
+        catalogs: CatalogView,
+        signals: SignalView,
+        people: PeopleView,
+    ) -> None:
         self._journal = journal
         self._text = text
         self._catalogs = catalogs
         self._signals = signals
+        self._people = people
         self._turn = threading.Lock()
         self._pasts: dict[tuple[int, int], _Past] = {}
 
@@ -89,7 +106,7 @@ class Moments:
         if as_of is None:
             with self._journal.read() as connection:
                 yield Moment(
-                    connection, self._text, self._catalogs, self._signals,
+                    connection, self._text, self._catalogs, self._signals, self._people,
                     clock=lambda: self._journal.now(connection), now=self._journal.now(connection),
                 )  # fmt: skip
             return
@@ -123,6 +140,7 @@ class _Past:
         self._text = TextView(store, None)
         self._catalogs = CatalogView()
         self._signals = SignalView()
+        self._people = PeopleView()
         self._now: Micros | None = None
 
     def moment(self, place: Place) -> Moment:
@@ -131,6 +149,6 @@ class _Past:
             # What left a window at one time must not be missing at an earlier one.
             self._signals, self._now = SignalView(), place.now
         return Moment(
-            self._connection, self._text, self._catalogs, self._signals,
+            self._connection, self._text, self._catalogs, self._signals, self._people,
             clock=lambda: place.now, now=place.now,
         )  # fmt: skip

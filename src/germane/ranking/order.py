@@ -1,4 +1,4 @@
-"""Stage 3: the best matches in order: score descending, then id by code point."""
+"""Stage 3: the best matches in order: what is muted last, score descending, then id by code point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from germane.ranking.score import Column, Scorer
 from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
+from germane.text.segment import BoolArray, IntArray
 
 STEP = 64
 """Rows that are scored exactly before the bound is asked whether any more could matter."""
@@ -45,19 +45,44 @@ class Ordered:
         return Ordered(self.rows[part], self.scores[part], behaviour)
 
 
-def best(scorer: Scorer, wanted: int) -> Ordered:
-    """Return the best matches.
-
-    Proximity needs positions, so it is computed only for rows whose bound could still place them:
-    rows are taken by bound, until the bound falls below the last score that is kept.
+def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
+    """Return the best matches, those that are muted after all others.
 
     Parameters
     ----------
     scorer : Scorer
     wanted : int
         How many, at most.
+    muted : int64[n]
+        Ordinals.
     """
+    parts = best_of_each(scorer, wanted, muted)
+    rows, scores = (np.concatenate(each) for each in zip(*((p.rows, p.scores) for p in parts), strict=True))
+    return Ordered(rows[:wanted], scores[:wanted])
+
+
+def best_of_each(scorer: Scorer, wanted: int, muted: IntArray) -> list[Ordered]:
+    """Return the best matches that are not muted, and if any are, so many of those too."""
     rows = scorer.candidates.matches.rows
+    is_muted = are_of(scorer, rows, muted)
+    if not is_muted.any():
+        return [_best(scorer, rows, wanted)]
+    return [_best(scorer, rows[~is_muted], wanted), _best(scorer, rows[is_muted], wanted)]
+
+
+def are_of(scorer: Scorer, rows: IntArray, ordinals: IntArray) -> BoolArray:
+    """Return which rows are of some items."""
+    if not len(ordinals):
+        return np.zeros(len(rows), np.bool_)
+    return np.isin(scorer.index.ordinals[rows], ordinals)
+
+
+def _best(scorer: Scorer, rows: IntArray, wanted: int) -> Ordered:
+    """Return the best of some rows.
+
+    Proximity needs positions, so it is computed only for rows whose bound could still place them:
+    rows are taken by bound, until the bound falls below the last score that is kept.
+    """
     bounds = scorer.bound(rows)
     by_bound = np.argsort(-bounds, kind="stable")
     rows, bounds = rows[by_bound], bounds[by_bound]
@@ -80,7 +105,10 @@ def _sorted(scorer: Scorer, rows: IntArray, scores: FloatArray, wanted: int) -> 
     return Ordered(rows[order], scores[order])
 
 
-def sorted_by_id(scorer: Scorer, rows: IntArray, scores: FloatArray) -> list[int]:
-    """Return the places of rows in order: score descending, then id by code point."""
+def sorted_by_id(
+    scorer: Scorer, rows: IntArray, scores: FloatArray, last: BoolArray | None = None
+) -> list[int]:
+    """Return the places of rows in order: what comes last, score descending, then id by code point."""
     id_of = scorer.index.id_bytes
-    return sorted(range(len(rows)), key=lambda at: (-scores[at], id_of(int(rows[at]))))
+    last = np.zeros(len(rows), np.bool_) if last is None else last
+    return sorted(range(len(rows)), key=lambda at: (last[at], -scores[at], id_of(int(rows[at]))))

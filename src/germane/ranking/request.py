@@ -40,6 +40,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         The only language to analyse the query in.
     offset, limit : int
     explain : bool
+    user : str or None
+        Whom it is for.
     as_of : int, datetime or None
         The point of the past to answer at.
     profile : str
@@ -60,6 +62,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     limit: int
     explain: bool
+    user: str | None = None
     as_of: int | datetime | None = None
     profile: str = BY_TEXT
     personalization: float = PERSONALIZATION
@@ -78,6 +81,7 @@ def search_request(
     offset: int,
     limit: int,
     explain: bool,
+    user: str | None,
     as_of: int | datetime | None,
     algo: str,
     scorer: str,
@@ -112,10 +116,11 @@ def search_request(
         aggregate=(aggregate, "sum"),
         **{name: (value, NEUTRAL[name]) for name, value in later.items()},
     )
+    user = None if user is None else check_id(user, "user")
     return SearchRequest(
         text=text.encode("utf-8", "replace").decode(),
         mode=check_choice(mode, "mode", MODES),
-        where=check_where(where),
+        where=check_state(check_where(where), user),
         collections=None if collections is None else check_names(collections, "collections"),
         needs_all=check_choice(match, "match", ("any", "all")) == "all",
         weights=weights or SearchWeights(),
@@ -123,6 +128,7 @@ def search_request(
         offset=check_count(offset, "offset", 0),
         limit=check_count(limit, "limit", 1, 1000),
         explain=explain,
+        user=user,
         as_of=check_as_of(as_of),
         profile=check_id(profile, "profile"),
         personalization=check_share(personalization, "personalization", PERSONALIZATION),
@@ -143,8 +149,22 @@ def check_where(where: object) -> Filter | None:
     )
 
 
+def check_state(where: Filter | None, user: str | None) -> Filter | None:
+    """Return a filter, unless it asks something of the user in a query without one.
+
+    Raises
+    ------
+    InvalidArgument
+        The field is ``where``.
+    """
+    if where is not None and where.state is not None and user is None:
+        raise InvalidArgument(
+            "where", f"{quoted(where.state)} is about a user: say which, as in user='ann', or leave it out"
+        )
+    return where
+
+
 NEUTRAL: dict[str, Any] = {
-    "user": None,
     "session": None,
     "session_weights": None,
     "facets": (),

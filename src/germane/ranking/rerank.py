@@ -7,9 +7,10 @@ import numpy as np
 from germane.model.profiles import Profile
 from germane.ranking.behaviour.evaluation import of_profile
 from germane.ranking.behaviour.readings import Readings, Scores
-from germane.ranking.order import Ordered, best, sorted_by_id
+from germane.ranking.order import Ordered, are_of, best_of_each, sorted_by_id
 from germane.ranking.score import Column, Scorer
 from germane.text.bm25f import FloatArray
+from germane.text.segment import IntArray
 
 SHARE = 0.5
 """Of the greatest score by text: what behaviour adds at most, at full personalization."""
@@ -45,7 +46,8 @@ def reranked(
         How many of the best by text behaviour is added to; the others keep their score.
     """
     # Beyond those that are reranked no more than `wanted` can come to stand before them.
-    ordered = best(scorer, among + wanted)
+    muted = readings.audience.muted
+    ordered = _by_text(scorer, among + wanted, muted)
     if not len(ordered.rows):
         return ordered
     first = ordered.rows[:among]
@@ -54,10 +56,19 @@ def reranked(
     )
     values = np.append(behaviour, np.zeros(len(ordered.rows) - len(first)))
     raw = ordered.scores + values
-    kept = sorted_by_id(scorer, ordered.rows, raw)[:wanted]
+    kept = sorted_by_id(scorer, ordered.rows, raw, are_of(scorer, ordered.rows, muted))[:wanted]
     applies = np.arange(len(values)) < len(first)
     column = Column(f"behaviour.{label}", values[kept], applies[kept])
     return Ordered(ordered.rows[kept], raw[kept], column)
+
+
+def _by_text(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
+    """Return the best matches by text alone: so many of those that are muted, and of the others."""
+    parts = best_of_each(scorer, wanted, muted)
+    rows = np.concatenate([part.rows for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    order = sorted_by_id(scorer, rows, scores) if len(parts) > 1 else slice(None)
+    return Ordered(rows[order], scores[order])
 
 
 def _share(scorer: Scorer, readings: Readings, profile: Profile, ordered: Ordered, among: int) -> FloatArray:

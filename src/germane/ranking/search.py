@@ -10,6 +10,7 @@ import apsw
 from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
 from germane.model.times import Micros
+from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.candidates import find_candidates
 from germane.ranking.order import Ordered, best
@@ -27,6 +28,7 @@ def search(
     connection: apsw.Connection,
     request: SearchRequest,
     now: Micros,
+    audience: Audience,
     readings: Readings | None = None,
 ) -> Page:
     """Answer a search.
@@ -42,6 +44,8 @@ def search(
     request : SearchRequest
     now : int
         Microseconds since the epoch.
+    audience : Audience
+        Whom the request is for.
     readings : Readings, optional
         Needed by a request with a profile of behaviour.
 
@@ -51,7 +55,7 @@ def search(
         There is no such profile.
     """
     began = time.perf_counter()
-    candidates = find_candidates(index, catalogs, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
@@ -59,8 +63,8 @@ def search(
     if request.mode == "stats":
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
-        shown = ordered(scorer, request, readings, request.offset + request.limit).after(request.offset)
-        items = results(connection, scorer, request, shown)
+        found = ordered(scorer, request, audience, readings, request.offset + request.limit)
+        items = results(connection, scorer, request, found.after(request.offset))
     return Page(
         id=uuid.uuid4().hex,
         items=items,
@@ -81,19 +85,22 @@ def top(
     connection: apsw.Connection,
     request: SearchRequest,
     now: Micros,
+    audience: Audience,
     readings: Readings | None = None,
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
-    candidates = find_candidates(index, catalogs, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, now)
-    found = ordered(scorer, request, readings, request.offset + request.limit).after(request.offset)
+    found = ordered(scorer, request, audience, readings, request.offset + request.limit).after(request.offset)
     return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
 
 
-def ordered(scorer: Scorer, request: SearchRequest, readings: Readings | None, wanted: int) -> Ordered:
+def ordered(
+    scorer: Scorer, request: SearchRequest, audience: Audience, readings: Readings | None, wanted: int
+) -> Ordered:
     """Return the best matches, in order."""
     if readings is None:
-        return best(scorer, wanted)
+        return best(scorer, wanted, audience.muted)
     profile = find_profile(readings.connection, request.profile)
     return reranked(
         scorer, wanted, readings, profile, request.profile, request.personalization, request.rerank

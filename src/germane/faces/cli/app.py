@@ -26,6 +26,7 @@ from germane.faces.cli.verbs import (
     learn,
     put,
     query,
+    relate,
     retrieve,
     schema,
     search,
@@ -33,6 +34,7 @@ from germane.faces.cli.verbs import (
     signal,
     stats,
     update,
+    user,
     version,
 )
 from germane.version import __version__
@@ -50,6 +52,8 @@ VERBS = (
     (update.update, update.EXAMPLES),
     (delete.delete, delete.EXAMPLES),
     (signal.signal, signal.EXAMPLES),
+    (relate.relate, relate.EXAMPLES),
+    (user.user, user.EXAMPLES),
     (import_.import_, import_.EXAMPLES),
     (stats.stats, stats.EXAMPLES),
     (schema.schema, schema.EXAMPLES),

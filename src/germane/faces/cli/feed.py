@@ -21,6 +21,8 @@ _ABSENT = {
     "NotACandidate": "no strategy of the candidates finds it: {candidates}",
     "Filter": "it does not meet {filter}",
     "Gate": "it does not pass {gate}: it has {value:g}",
+    "NotLive": "{detail}",
+    "NoMatch": "{detail}",
     "BeyondPage": "its place lies beyond a page of {limit}",
 }
 

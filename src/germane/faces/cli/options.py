@@ -17,6 +17,10 @@ Db = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
+User = Annotated[
+    str | None,
+    typer.Option("--user", metavar="NAME", help="Whom results are for.", show_default=False),
+]
 Where = Annotated[
     str | None,
     typer.Option(

@@ -123,7 +123,7 @@ def contribution(name: str, value: float, width: int, note: str = "") -> Text:
 
 def _notes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what stands behind each word's contributions, by their names."""
-    for word, numbers in detail["words"].items():
+    for word, numbers in detail.get("words", {}).items():
         for field, count in numbers["tf"].items():
             yield (
                 f"text.{word}.{field}",

@@ -13,6 +13,7 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
+from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
 from germane.signals.blocks import Extremes, Numbers, whole_blocks
 from germane.signals.decay import BLOCK, IntArray
@@ -50,16 +51,25 @@ class Readings:
         Microseconds since the epoch.
     seed : str
         What draws depend on.
+    audience : Audience
+        Whom they are for.
     """
 
     def __init__(
-        self, connection: apsw.Connection, ledgers: Ledgers, catalog: Catalog, now: Micros, seed: str = ""
+        self,
+        connection: apsw.Connection,
+        ledgers: Ledgers,
+        catalog: Catalog,
+        now: Micros,
+        seed: str = "",
+        audience: Audience = NOBODY,
     ) -> None:
         self.connection = connection
         self.ledgers = ledgers
         self.catalog = catalog
         self.now = now
         self.seed = seed
+        self.audience = audience
         self.size = whole_blocks(len(catalog.live))
         self.text: Reading = Zero(self.blocks)  # scores of a search, where there is one
         self._given: dict[tuple[str, ...], Reading] = {}

@@ -13,6 +13,7 @@ from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
+from germane.ranking.audience import mask_of
 from germane.ranking.behaviour.evaluation import of_term
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best
@@ -55,7 +56,7 @@ class Candidates:
 
 
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
-    """Return the live items that the strategies give, within collections and filter.
+    """Return the live items that the strategies give, within collections and filter, without hard negatives.
 
     Ids that a call gives replace the strategies, or join them where the profile names ``ids``.
     """
@@ -71,7 +72,8 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
         found = Candidates(mask & everything.mask)
     for condition in conditions(request):
         found = found.only(meets(readings, condition))
-    return found
+    hidden = readings.audience.hidden
+    return found.only(~mask_of(hidden, readings.size)) if len(hidden) else found
 
 
 def live(readings: Readings) -> Candidates:
@@ -98,11 +100,12 @@ def meets(readings: Readings, condition: Filter) -> BoolArray:
 
     def make() -> BoolArray:
         mask = np.zeros(readings.size, np.bool_)
-        met = select(readings.connection, readings.catalog, condition)
+        met = select(readings.connection, readings.catalog, condition, readings.audience.state)
         mask[: len(met)] = met
         return mask
 
-    return readings.catalog.kept(f"where {condition}", make)
+    # What is asked of the user differs from one to the next, and with every signal.
+    return make() if condition.state is not None else readings.catalog.kept(f"where {condition}", make)
 
 
 def _given(
@@ -118,7 +121,10 @@ def _given(
         assert strategy.term is not None
         found = best(of_term(readings, strategy.term), everything, n)
         return found.ordinals[found.sums > 0]
-    return np.zeros(0, np.int64)  # what a user is near to, follows or came from: nobody asks here
+    if strategy.kind == "following":
+        followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
+        return best(of_term(readings, Term("created_at")), followed, n).ordinals
+    return np.zeros(0, np.int64)  # what a user is near to or came from: nobody asks here
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:

@@ -22,7 +22,7 @@ KEPT = 1_000
 """Items of an order that are kept, at most."""
 
 _KEY, _MAC = 16, 16
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Feed(msgspec.Struct, array_like=True, kw_only=True):

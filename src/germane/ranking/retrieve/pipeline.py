@@ -21,7 +21,8 @@ from germane.ranking.retrieve.diversify import Chosen, Limits, choose
 from germane.ranking.retrieve.explore import NOBODY, draw, slots
 from germane.ranking.retrieve.feed import KEPT, Feed, cursor_of, encoded, new_key, packed, resume
 from germane.ranking.retrieve.gates import through_gates
-from germane.ranking.retrieve.order import best, range_of
+from germane.ranking.retrieve.muted import in_order
+from germane.ranking.retrieve.order import range_of
 from germane.ranking.retrieve.page import results
 from germane.ranking.retrieve.request import RetrieveRequest, find_profile, restored
 
@@ -77,6 +78,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
     if request.cursor is not None:
         parent, feed = resume(shown, request.cursor, readings.now)
         request = restored(feed.asked, request)
+        readings.audience = readings.audience.with_user(request.user)
         profile = find_profile(readings.connection, request.profile)
     else:
         profile = find_profile(readings.connection, request.profile)
@@ -96,8 +98,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
 def first_feed(readings: Readings, profile: Profile, request: RetrieveRequest, seq: int, wanted: int) -> Feed:
     """Rank, and return the whole order, so far as it is wanted."""
     ranking = rank(readings, profile, request)
-    ordered = best(ranking.evaluation, ranking.candidates, wanted)
-    greatest = float(ordered.sums[0]) if len(ordered.sums) else 0.0
+    ordered, greatest = in_order(ranking.evaluation, ranking.candidates, wanted)
     least, greatest = range_of(ranking.evaluation, ranking.candidates, greatest)
     explorers = NOBODY
     if profile.exploration:
@@ -132,9 +133,9 @@ def first_feed(readings: Readings, profile: Profile, request: RetrieveRequest, s
 def _fill(
     readings: Readings, feed: Feed, profile: Profile, diversity: Diversity | None, limit: int
 ) -> tuple[Chosen, dict[int, int]]:
-    """Choose what a page shows of a feed; items that are gone by now are passed over."""
+    """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
     items = feed.items.tolist()
-    live = readings.catalog.live
+    live = readings.audience.admitted(readings.catalog.live)
     order = [items[place] for place in np.frombuffer(feed.order, "<i4").tolist()]
     explorers = [items[place] for place in np.frombuffer(feed.explorers, "<i4").tolist()]
     chosen = choose(
@@ -189,7 +190,7 @@ def _left(feed: Feed, chosen: Chosen, readings: Readings) -> list[int]:
     gone = {*chosen.shown, *chosen.held_back}
     items = feed.items.tolist()
     order = (items[place] for place in np.frombuffer(feed.order, "<i4").tolist())
-    live = readings.catalog.live
+    live = readings.audience.admitted(readings.catalog.live)
     return [*chosen.held_back, *(ordinal for ordinal in order if ordinal not in gone and live[ordinal])][
         :KEPT
     ]
@@ -214,6 +215,7 @@ def _impression(
     shown: dict[str, Any] = {
         "at": readings.now,
         "as_of": feed.as_of,
+        "user": request.user,
         "profile": profile.label,
         "seed": readings.seed,
         "offset": feed.offset,

@@ -18,7 +18,7 @@ from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.profiles import Profile
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.request import check_where
+from germane.ranking.request import check_state, check_where
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
@@ -32,6 +32,8 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     profile : str
         The profile's name as asked for, with version or parameter.
+    user : str or None
+        Whom it is for.
     candidates : tuple of str, or None
         Ids that are given.
     where : Filter or None
@@ -48,6 +50,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     profile: str = "for_you"
+    user: str | None = None
     candidates: tuple[str, ...] | None = None
     where: Filter | None = None
     collections: tuple[str, ...] | None = None
@@ -62,6 +65,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
         """Return what makes it this query and no other, as plain data."""
         return {
             "profile": self.profile,
+            "user": self.user,
             "candidates": self.candidates,
             "where": None if self.where is None else str(self.where),
             "collections": self.collections,
@@ -73,6 +77,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
 def retrieve_request(
     profile: str,
     *,
+    user: str | None,
     candidates: Sequence[str] | None,
     where: str | Filter | None,
     collections: Sequence[str] | None,
@@ -98,10 +103,14 @@ def retrieve_request(
         raise InvalidArgument("explain", f"must be True or False, not {quoted(explain)}")
     if cursor is not None and not isinstance(cursor, str):
         raise InvalidArgument("cursor", f"must be the cursor of a page, not {type(cursor).__name__}")
+    user = None if user is None else check_id(user, "user")
+    condition = check_where(where)
     return RetrieveRequest(
         profile=check_id(profile, "profile"),
+        user=user,
         candidates=None if candidates is None else _given(candidates),
-        where=check_where(where),
+        # A cursor knows whom its feed is for.
+        where=condition if cursor is not None else check_state(condition, user),
         collections=None if collections is None else check_names(collections, "collections"),
         diversity=Diversity.of(diversity),
         seed=_seed(seed),
@@ -130,6 +139,7 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
             )
     return RetrieveRequest(
         profile=asked["profile"],
+        user=asked["user"],
         candidates=None if asked["candidates"] is None else tuple(asked["candidates"]),
         where=None if asked["where"] is None else parse_filter(asked["where"]),
         collections=None if asked["collections"] is None else tuple(asked["collections"]),
@@ -188,7 +198,6 @@ def _seed(seed: object) -> str | None:
 
 
 NEUTRAL: dict[str, Any] = {
-    "user": None,
     "session": None,
     "similar_to": None,
     "session_weights": None,

@@ -8,7 +8,7 @@ import typer
 
 from germane.faces.cli import store, values
 from germane.faces.cli.feed import print_explanation
-from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, User, Where
 from germane.faces.cli.output import print_json
 
 EXAMPLES = """\b
@@ -30,6 +30,7 @@ def explain(
         str | None,
         typer.Option(metavar="TEXT", help="Explain its place in a search for this.", show_default=False),
     ] = None,
+    user: User = None,
     where: Where = None,
     collection: Collection = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Items of the page in question.")] = 20,
@@ -44,6 +45,7 @@ def explain(
             id,
             profile=profile,
             text=text,
+            user=user,
             where=where,
             collections=collection or None,
             limit=limit,
