@@ -118,7 +118,8 @@ class Database(SignalCalls):
         self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
         self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
-        self._catalogs = CatalogView()
+        self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
+        self._views = (self._text, self._catalogs, self._signals)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -526,8 +527,8 @@ class Database(SignalCalls):
     def rebuild(self) -> int:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
-        self._text.drop()
-        self._signals.drop()
+        for view in self._views:
+            view.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)
@@ -581,11 +582,11 @@ class Database(SignalCalls):
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        for what, view in (("text index", self._text), ("ledgers of signals", self._signals)):
+        for view in self._views:
             try:
                 view.save(connection)
             except OSError as error:
-                _logger.warning("the %s could not be saved, and will be built anew: %s", what, error)
+                _logger.warning("the %s could not be saved, and will be built anew: %s", view.title, error)
 
 
 _TOP_DEFAULTS: dict[str, Any] = {

@@ -90,6 +90,10 @@ _ROW = (
 )
 
 
+_STRETCH = 1_000
+"""Records of the log that are looked through for one of a kind, before a table is."""
+
+
 def item_by_id(connection: apsw.Connection, id: str) -> Row | None:
     """Return the item with this id, live or not."""
     return _row(connection.execute(f"{_ROW} WHERE i.id = ?", (id,)).fetchone())
@@ -125,9 +129,11 @@ def states_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Stat
 
 def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
     """Return the documents that were put or deleted after a position."""
-    # The log is asked first: most writes are of items, and documents have no index by position.
+    # The log is asked first: most writes are of items, and documents have no index by position. A long
+    # stretch of the log takes longer than all documents.
+    last = int(connection.execute("SELECT max(seq) FROM log").get or 0)
     newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document') LIMIT 1"
-    if connection.execute(newer, (seq,)).fetchone() is None:
+    if last - seq < _STRETCH and connection.execute(newer, (seq,)).fetchone() is None:
         return []
     changed = connection.execute("SELECT docid FROM document WHERE seq > ? ORDER BY docid", (seq,))
     return [docid for (docid,) in changed]

@@ -178,6 +178,8 @@ class SignalView:
         Whether to leave everything there as it is.
     """
 
+    title = "ledgers of signals"
+
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
         self._store = store
         self._folder = folder
