@@ -7,8 +7,10 @@ from germane.version import __version__
 
 if TYPE_CHECKING:
     from germane.database import Database, open
+    from germane.model.diversity import Diversity
     from germane.model.documents import Document, Placement
     from germane.model.errors import (
+        BeyondRetention,
         Busy,
         Conflict,
         Corruption,
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     )
     from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
-    from germane.model.pages import Degradation, Page, Reason, Result, SearchStats, TermStat
+    from germane.model.pages import Degradation, Explanation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.plain import to_json, to_plain
+    from germane.model.profiles import Profile
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
     from germane.model.schema import Schema
     from germane.model.signals import Signal
@@ -34,23 +37,26 @@ if TYPE_CHECKING:
     from germane.model.where import where
 
 __all__ = [
-    "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Document",
-    "Error", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page",
-    "Placement", "PolicyViolation", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats",
-    "TermStat", "__version__", "open", "to_json", "to_plain", "where",
+    "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
+    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted",
+    "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile",
+    "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats",
+    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open",
+    "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
 _HOME = {
     "database": "Database open",
+    "model.diversity": "Diversity",
     "model.documents": "Document Placement",
-    "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
-    " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.errors": "BeyondRetention Busy Conflict Corruption CursorExpired Error Interrupted"
+    " InvalidArgument NotFound PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
     "model.filters": "Filter",
     "model.items": "Item Receipt",
-    "model.pages": "Degradation Page Reason Result SearchStats TermStat",
+    "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",
     "model.plain": "to_json to_plain",
+    "model.profiles": "Profile",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",
     "model.schema": "Schema",
     "model.signals": "Signal",

@@ -23,6 +23,9 @@ TWINS = {
     "get": "get",
     "document": "get --document",
     "search": "search",
+    "retrieve": "retrieve",
+    "explain": "explain",
+    "query": "query",
     "signal": "signal",
     "signal_many": "import",
     "stats": "stats",
@@ -44,6 +47,7 @@ VERBS_OF_THEIR_OWN = {
     "init": "open, with a schema",
     "schema": "Database.schema, and Schema.from_toml",
     "version": "germane.__version__",
+    "shell": "query, again and again",
 }
 
 command: Any = typer.main.get_command(app)

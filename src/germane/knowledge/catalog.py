@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.knowledge.columns import Column, drafted, texts_of
+from germane.knowledge.columns import Column, Made, drafted, texts_of
 from germane.knowledge.stored import VERSION, canonical, from_arrays, to_arrays
 from germane.log import checkpoint
 from germane.log.chain import checksum_at, end
@@ -28,6 +28,8 @@ WORTH_SAVING = 10_000
 """Items whose reading a checkpoint must save the next process to be worth writing."""
 META = "meta."
 """What the name of a column of metadata begins with."""
+MOST_KEPT = 16
+"""How much that was made of a catalogue is kept with it."""
 BLOCK = 65_536
 """Items that are read before their values go into columns."""
 
@@ -55,6 +57,16 @@ class Catalog:
     epoch: int
     live: BoolArray
     columns: dict[str, Column]
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def kept(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what was made of the catalogue under a name, making it once; of many the oldest go."""
+        if name not in self._kept:
+            while len(self._kept) >= MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[name] = make()
+        made: Made = self._kept[name]
+        return made
 
 
 class CatalogView:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from germane.text.segment import BoolArray, IntArray
 
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Made = TypeVar("Made")
 KindArray = np.ndarray[Any, np.dtype[np.int8]]
 
 STRING, INT, FLOAT, BOOL, TIME = range(5)
 """The kinds of values; values of different kinds are never compared, but for numbers."""
+
+GREATEST_NUMBER = 1e100
+"""Greatest number that a column gives for ranking, either way: sums of such stay finite."""
 
 _KINDS = {str: STRING, int: INT, float: FLOAT, bool: BOOL, dict: TIME}
 """Kinds by the type of a value's plain form."""
@@ -141,6 +146,7 @@ class Column:
     in_list: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
     bits: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     texts: Texts = field(default_factory=Texts)
+    _kept: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of_strings(cls, ordinals: Sequence[int], values: Sequence[str], texts: Texts) -> Column:
@@ -247,6 +253,43 @@ class Column:
                 strict=True,
             )
         }
+
+    def numbers(self, size: int) -> FloatArray:
+        """Return its numbers for all items, 0.0 where there is none: float64[size], not to be changed.
+
+        A list has none, nor has a boolean; what exceeds 1e100 either way counts as that.
+        """
+
+        def fill() -> FloatArray:
+            dense = np.zeros(size)
+            for kind in (INT, FLOAT):
+                which = (self.kinds == kind) & ~self.in_list
+                bits = self.bits[which]
+                dense[self.ordinals[which]] = bits if kind == INT else bits.view(np.float64)
+            return np.clip(dense, -GREATEST_NUMBER, GREATEST_NUMBER)
+
+        return self.kept("numbers", size, fill)
+
+    def times(self, size: int) -> IntArray:
+        """Return its times for all items, 0 where there is none: int64[size], not to be changed."""
+        return self.kept("times", size, lambda: self._filled(TIME, np.zeros(size, np.int64)))
+
+    def strings(self, size: int) -> IntArray:
+        """Return the numbers of its strings for all items, -1 for none: int64[size], not to be changed."""
+        return self.kept("strings", size, lambda: self._filled(STRING, np.full(size, -1)))
+
+    def kept(self, name: str, size: int, make: Callable[[], Made]) -> Made:
+        """Return what was made of the column for so many items, making it once."""
+        found = self._kept.get(name)
+        if found is None or found[0] != size:
+            found = self._kept[name] = (size, make())
+        made: Made = found[1]
+        return made
+
+    def _filled(self, kind: int, dense: IntArray) -> IntArray:
+        which = (self.kinds == kind) & ~self.in_list
+        dense[self.ordinals[which]] = self.bits[which]
+        return dense
 
     def taken(self, places: IntArray) -> Column:
         """Return some of the values, by their places."""

@@ -46,7 +46,8 @@ def _met(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> Bo
     assert isinstance(condition, Comparison)
     met = np.zeros(len(catalog.live), np.bool_)
     if condition.field.name == "id":
-        met[_with_ids(connection, condition)] = True
+        found = _with_ids(connection, condition)
+        met[found[found < len(met)]] = True  # items that were never put have ordinals too
         return met
     name = META + condition.field.key if condition.field.key is not None else condition.field.name
     column = catalog.columns.get(name)

@@ -76,8 +76,8 @@ def from_arrays(arrays: Arrays) -> tuple[BoolArray, dict[str, Column]]:
         names, values, blobs, arrays["string_counts"].tolist(), strict=True
     ):
         read = partial(_strings, arrays["text"][start:end], arrays["string_ends"][at : at + count])
-        parts = {part: arrays[part][first:last] for part in _VALUES}
-        columns[name] = Column(**parts, texts=Texts(count, read))
+        ordinals, kinds, in_list, bits = (arrays[part][first:last] for part in _VALUES)
+        columns[name] = Column(ordinals, kinds, in_list, bits, Texts(count, read))
         at += count
     return arrays["live"], columns
 

@@ -12,8 +12,9 @@ import msgspec
 
 from germane.log.events import metadata_from_plain
 from germane.model.documents import Document, Placement
-from germane.model.errors import Corruption
+from germane.model.errors import Corruption, SchemaError
 from germane.model.items import Item
+from germane.model.profiles import Profile
 from germane.model.schema import Schema
 from germane.model.times import Micros, to_datetime
 
@@ -233,6 +234,33 @@ def schema(connection: apsw.Connection) -> Schema:
     return _schema(declared) if declared else Schema()
 
 
+def profile(connection: apsw.Connection, name: str) -> Profile | None:
+    """Return the profile of a name: its greatest version in the schema, or any ``name@version`` ever."""
+    if "@" in name:
+        label = f"profile {name}"
+        found = connection.execute("SELECT value FROM declared WHERE key = ?", (label,)).get
+        return _profile(found) if found else None
+    named = [each for each in schema(connection).profiles if each.name == name]
+    return max(named, key=lambda each: each.version, default=None)
+
+
+def refuse_changed_versions(connection: apsw.Connection, declared: Schema) -> None:
+    """Refuse profiles under a name and version that the store has declared otherwise.
+
+    Raises
+    ------
+    SchemaError
+        The error names the profile.
+    """
+    for number, each in enumerate(declared.profiles):
+        before = profile(connection, each.label)
+        if before is not None and before.declaration() != each.declaration():
+            raise SchemaError(
+                f"profiles[{number}].version",
+                f"{each.label!r} was declared otherwise before: give the changed profile a new version",
+            )
+
+
 _NO_CONTENT = ("", None, None, None, "")
 """What is left of a deleted item whose content is missing, so that deleting it helps."""
 
@@ -240,6 +268,11 @@ _NO_CONTENT = ("", None, None, None, "")
 @lru_cache(maxsize=8)
 def _schema(declared: str) -> Schema:
     return Schema.from_declaration(msgspec.json.decode(declared))
+
+
+@lru_cache(maxsize=64)
+def _profile(declared: str) -> Profile:
+    return Profile.from_declaration(msgspec.json.decode(declared))
 
 
 def _row(found: Any) -> Row | None:

@@ -92,6 +92,8 @@ class RecordSignal(Event, frozen=True, kw_only=True):
     position: int | None = None
     is_timed: bool = False
     """Whether the caller gave the time."""
+    is_first: bool = False
+    """Whether this is the first that the store hears of the item: it gets its ordinal here."""
 
 
 class RecordSignals(Event, frozen=True, kw_only=True):
@@ -113,6 +115,8 @@ class RecordSignals(Event, frozen=True, kw_only=True):
     pages: tuple[str | None, ...] = ()
     positions: tuple[int | None, ...] = ()
     is_timed: bool = False
+    first: tuple[str, ...] = ()
+    """Ids of items that the store hears of for the first time: they get the next ordinals, in order."""
 
 
 class DeclareSchema(Event, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ class Field(NamedTuple):
     def __str__(self) -> str:
         if self.key is None:
             return self.name
-        return f"meta.{self.key if _BARE_PATH.fullmatch(self.key) else _quoted(self.key)}"
+        return f"meta.{self.key if _BARE_PATH.fullmatch(self.key) else in_quotes(self.key)}"
 
     def python(self) -> str:
         """Return the field as Python builds it."""
@@ -322,13 +322,20 @@ def _value(field: Field, value: object) -> Scalar:
 
 def _literal(value: Scalar) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return in_quotes(value)
     if isinstance(value, datetime):
-        return f"time {_quoted(value.isoformat())}"
+        return f"time {in_quotes(value.isoformat())}"
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
 
 
-def _quoted(text: str) -> str:
+def in_quotes(text: str) -> str:
+    """Return a text as a string in single quotes.
+
+    Examples
+    --------
+    >>> in_quotes("it's")
+    "'it''s'"
+    """
     return "'" + text.replace("'", "''") + "'"

@@ -75,7 +75,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     matched_terms : tuple of str
         The query's words that it holds, in query order.
     score, raw, text_score : float
-        For SEARCH all three are the final score.
+        `raw` is what orders. For SEARCH `score` is the same; for RETRIEVE it says where `raw` lies among all
+        candidates, 0 to 1, and there is no text to score.
     contributions : dict
         Name to number, in order; `raw` is their left-to-right sum.
     reasons : tuple of Reason
@@ -170,7 +171,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     has_more : bool
         Whether anything follows.
     cursor : str or None
-        Of a feed; None for SEARCH.
+        Names what is left of a feed; None at its end, and for SEARCH.
     took_ms : float
         Time it took, in milliseconds.
     as_of : int
@@ -179,7 +180,11 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         None without a session.
     loosened : bool
         Whether ``match="all"`` found nothing and any word had to do.
-    corrections, suggestions, facets, constraints_satisfied, held_back, session, references, retrieval_verdict
+    constraints_satisfied : bool
+        Whether no limit had to be relaxed to fill the page.
+    held_back : dict
+        For each limit of diversity how many items it kept off the page; they are first in line for the next.
+    corrections, suggestions, facets, session, references, retrieval_verdict
         Neutral in this version.
     stats : SearchStats or None
         In mode ``stats``.
@@ -208,3 +213,49 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     session: None = None
     references: tuple[Any, ...] = ()
     retrieval_verdict: str | None = None
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an item stands where it stands in a ranking, or why it is not there.
+
+    Parameters
+    ----------
+    id : str
+        The item.
+    ranked : bool
+        Whether it is among what is ranked at all.
+    rank : int or None
+        From 1; None when it is not ranked.
+    total : int
+        How many are ranked.
+    raw, score : float or None
+        As in a result.
+    contributions : dict
+        Name to number, in order; `raw` is their left-to-right sum. Also of an item that is left out, where it
+        can be computed.
+    reasons : tuple of Reason
+        Of its sum.
+    absence : tuple of Reason
+        Why it is not on the page: ``NotLive``, ``NotACandidate``, ``Filter``, ``Gate``, ``NoMatch``,
+        ``BeyondPage``, with what was asked and what the item has.
+    token_count : int or None
+        Of a text's ranking: tokens of the item.
+    field_token_counts : dict
+        The same by field.
+    """
+
+    id: str
+    ranked: bool
+    rank: int | None
+    total: int
+    raw: float | None
+    score: float | None
+    contributions: dict[str, float] = msgspec.field(default_factory=FrozenDict)
+    reasons: tuple[Reason, ...] = ()
+    absence: tuple[Reason, ...] = ()
+    token_count: int | None = None
+    field_token_counts: dict[str, int] = msgspec.field(default_factory=FrozenDict)
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "contributions", FrozenDict(self.contributions))
+        msgspec.structs.force_setattr(self, "field_token_counts", FrozenDict(self.field_token_counts))

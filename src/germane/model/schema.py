@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from germane.model.builtin import NAMES
 from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
+from germane.model.profiles import Profile
 from germane.model.signals import Signal
-from germane.model.values import neutral
+from germane.model.times import DAY, SECOND, to_duration
+from germane.model.values import check_choice, neutral
+
+_LEAST_RETENTION = 60 * SECOND
+_GREATEST_RETENTION = 365_250 * DAY
 
 
 class Schema:
@@ -20,10 +27,20 @@ class Schema:
     ----------
     signals : iterable of Signal
         Kinds of behaviour, each name once.
-    profiles, policies, synonyms, unknown_items, retention, impressions
+    profiles : iterable of Profile
+        Ranking recipes beside the built-in ones, each name and version once.
+    policies, synonyms
         Not available in this version.
+    impressions : bool
+        Whether what the latest pages showed is kept, for feedback on it.
     lang : str
         Language of items that name none: a name, code or tag.
+    unknown_items : {"refuse", "accept"}
+        What becomes of a signal on an item that was never put: `NotFound`, or it is kept, and is there when
+        the item is put.
+    retention : str, float, timedelta or None
+        How long events are kept one by one, at least a minute; older ones are replaced by what they came
+        to. None keeps all.
 
     Raises
     ------
@@ -36,39 +53,51 @@ class Schema:
     1
     """
 
-    __slots__ = ("lang", "signals")
+    __slots__ = ("impressions", "lang", "profiles", "retention", "signals", "unknown_items")
 
+    impressions: bool
     lang: str
+    profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
+    unknown_items: str
+    retention: timedelta | None
 
     def __init__(
         self,
         signals: Iterable[Signal] = (),
-        profiles: tuple[()] = (),
+        profiles: Iterable[Profile] = (),
         policies: tuple[()] = (),
         *,
         lang: str = "english",
         synonyms: None = None,
         unknown_items: str = "refuse",
-        retention: None = None,
+        retention: str | float | timedelta | None = None,
         impressions: bool = True,
     ) -> None:
         try:
             neutral(
-                profiles=(profiles, ()),
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
-                unknown_items=(unknown_items, "refuse"),
-                retention=(retention, None),
-                impressions=(impressions, True),
             )
             name = check_lang(lang)
+            check_choice(unknown_items, "unknown_items", ("refuse", "accept"))
+            kept = None if retention is None else to_duration(retention, "retention")
         except InvalidArgument as error:
             raise SchemaError(error.field, error.message.partition(": ")[2]) from None
         if name is None:
             raise SchemaError("lang", "a store has a default language: give a name or code like 'english'")
+        if not isinstance(impressions, bool):
+            raise SchemaError("impressions", f"must be True or False, not {quoted(impressions)}")
+        object.__setattr__(self, "impressions", impressions)
+        if kept is not None and not _LEAST_RETENTION <= kept <= _GREATEST_RETENTION:
+            raise SchemaError(
+                "retention", f"{quoted(retention)} is out of range: from a minute to 1000 years"
+            )
         object.__setattr__(self, "lang", name)
+        object.__setattr__(self, "unknown_items", unknown_items)
+        object.__setattr__(self, "retention", None if kept is None else timedelta(microseconds=kept))
         object.__setattr__(self, "signals", _signals(signals))
+        object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
@@ -83,10 +112,17 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.signals))
+        labels = tuple(profile.label for profile in self.profiles)
+        return hash((self.lang, self.signals, self.unknown_items, self.retention, labels))
 
     def __repr__(self) -> str:
-        return f"Schema({list(self.signals)!r}, lang={self.lang!r})"
+        profiles = f"{list(self.profiles)!r}, " if self.profiles else ""
+        others = "".join(
+            f", {name}={value!r}"
+            for name, value in self.declaration().items()
+            if name not in ("lang", "signals", "profiles")
+        )
+        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{others})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -104,7 +140,17 @@ class Schema:
 
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
-        return {"lang": self.lang, "signals": [signal.declaration() for signal in self.signals]}
+        data: dict[str, Any] = {"lang": self.lang}
+        if self.unknown_items != "refuse":
+            data["unknown_items"] = self.unknown_items
+        if self.retention is not None:
+            data["retention"] = self.retention.total_seconds()
+        data["signals"] = [signal.declaration() for signal in self.signals]
+        if not self.impressions:
+            data["impressions"] = False
+        if self.profiles:
+            data["profiles"] = [profile.declaration() for profile in self.profiles]
+        return data
 
     @classmethod
     def of(cls, given: object) -> Schema:
@@ -148,6 +194,8 @@ class Schema:
         lists = {name: tuple(data[name]) for name in known[:3] if isinstance(data.get(name), list)}
         if "signals" in lists:
             lists["signals"] = tuple(Signal.from_declaration(each) for each in lists["signals"])
+        if "profiles" in lists:
+            lists["profiles"] = tuple(Profile.from_declaration(each) for each in lists["profiles"])
         return cls(**{**data, **lists})
 
     @classmethod
@@ -182,3 +230,20 @@ def _signals(given: object) -> tuple[Signal, ...]:
             raise SchemaError(f"signals[{number}].name", f"{signal.name!r} is declared twice")
         names.add(signal.name)
     return signals
+
+
+def _profiles(given: object, signals: tuple[Signal, ...]) -> tuple[Profile, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError("profiles", f"must be a list of Profile, not {type(given).__name__}")
+    profiles = tuple(given)
+    labels: set[str] = set()
+    for number, profile in enumerate(profiles):
+        if not isinstance(profile, Profile):
+            raise SchemaError(f"profiles[{number}]", f"must be a Profile, not {type(profile).__name__}")
+        if profile.name in NAMES:
+            raise SchemaError(f"profiles[{number}].name", f"{profile.name!r} is a built-in profile")
+        if profile.label in labels:
+            raise SchemaError(f"profiles[{number}].version", f"{profile.label!r} is declared twice")
+        labels.add(profile.label)
+        profile.check_signals(signals)
+    return profiles

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from germane.ranking.score import Scorer
+from germane.ranking.score import Column, Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import IntArray
 
@@ -22,10 +22,27 @@ class Ordered:
     ----------
     rows : int64[n]
     scores : float64[n]
+    behaviour : Column or None
+        What behaviour added to them, if it was asked.
     """
 
     rows: IntArray
     scores: FloatArray
+    behaviour: Column | None = None
+
+    def after(self, offset: int) -> Ordered:
+        """Return the rows without the first."""
+        return self._part(slice(offset, None))
+
+    def first(self, count: int) -> Ordered:
+        """Return the first rows alone."""
+        return self._part(slice(count))
+
+    def _part(self, part: slice) -> Ordered:
+        behaviour = self.behaviour
+        if behaviour is not None and behaviour.applies is not None:
+            behaviour = Column(behaviour.name, behaviour.values[part], behaviour.applies[part])
+        return Ordered(self.rows[part], self.scores[part], behaviour)
 
 
 def best(scorer: Scorer, wanted: int) -> Ordered:
@@ -59,6 +76,11 @@ def _sorted(scorer: Scorer, rows: IntArray, scores: FloatArray, wanted: int) -> 
         threshold = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
         keep = scores >= threshold
         rows, scores = rows[keep], scores[keep]
-    id_of = scorer.index.id_bytes
-    order = sorted(range(len(rows)), key=lambda at: (-scores[at], id_of(int(rows[at]))))[:wanted]
+    order = sorted_by_id(scorer, rows, scores)[:wanted]
     return Ordered(rows[order], scores[order])
+
+
+def sorted_by_id(scorer: Scorer, rows: IntArray, scores: FloatArray) -> list[int]:
+    """Return the places of rows in order: score descending, then id by code point."""
+    id_of = scorer.index.id_bytes
+    return sorted(range(len(rows)), key=lambda at: (-scores[at], id_of(int(rows[at]))))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import apsw
-import msgspec
 import numpy as np
 
-from germane.log.content import Row, item_by_ordinal, listings, readable
-from germane.log.events import metadata_from_plain
+from germane.log.content import Row, item_by_ordinal, readable
 from germane.model.pages import Reason, Result, SearchStats, TermStat
-from germane.model.times import to_datetime
 from germane.ranking.order import Ordered
 from germane.ranking.request import SearchRequest
+from germane.ranking.result import added, result
 from germane.ranking.score import Scorer
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
@@ -34,13 +32,17 @@ def results(
             for column in columns
             if column.applies is None or column.applies[at]
         }
+        text_score = added(contributions)
         counts = [tf[at] for tf in held]
         item = item_by_ordinal(connection, int(scorer.index.ordinals[row]))
-        reasons = (
-            (_text_match(scorer, row, counts),) if request.explain and scorer.candidates.plan.words else ()
-        )
+        why = [_text_match(scorer, row, counts)] if request.explain and scorer.candidates.plan.words else []
+        behaviour = ordered.behaviour
+        if behaviour is not None and (behaviour.applies is None or behaviour.applies[at]):
+            added_by = contributions[behaviour.name] = float(behaviour.values[at])
+            if request.explain:
+                why.append(Reason("SignalBoost", {"term": behaviour.name, "contribution": added_by}))
         with readable(item.id):
-            made.append(_result(connection, scorer, item, contributions, counts, reasons))
+            made.append(_result(connection, scorer, item, contributions, text_score, counts, tuple(why)))
     return tuple(made)
 
 
@@ -60,41 +62,24 @@ def _result(
     scorer: Scorer,
     item: Row,
     contributions: dict[str, float],
+    text_score: float,
     counts: list[SmallArray],
     reasons: tuple[Reason, ...],
 ) -> Result:
     words = scorer.candidates.plan.words
-    listed = listings(connection, item.ordinal)
-    place = listed[0][2] if listed else None
     texts = field_texts(item.type, item.title, item.description, item.body)
     best, field = _best(scorer, contributions)
     shown, highlights = snippet(texts, item.lang or scorer.index.lang, [w.terms for w in words], best, field)
-    raw = 0.0
-    for value in contributions.values():
-        raw += value
-    return Result(
-        id=item.id,
-        rev=item.rev,
-        docids=tuple(dict.fromkeys(docid for docid, _, _ in listed)),
-        kind=item.kind,
-        type=item.type,
-        title=item.title,
-        heading=item.title,
-        level=place.level if place else None,
-        path=listed[0][1] if listed else None,
-        heading_path=place.heading_path if place else (),
-        lines=place.lines if place else None,
-        creator=item.creator,
-        collection=item.collection,
-        tags=tuple(msgspec.json.decode(item.tags)),
-        metadata=metadata_from_plain(msgspec.json.decode(item.metadata)),
-        created_at=to_datetime(item.created_at),
+    raw = added(contributions)
+    return result(
+        connection,
+        item,
         snippet=shown,
         highlights=highlights,
         matched_terms=tuple(word.surface for word, count in zip(words, counts, strict=True) if count.any()),
         score=raw,
         raw=raw,
-        text_score=raw,
+        text_score=text_score,
         contributions=contributions,
         reasons=reasons,
     )

@@ -53,6 +53,7 @@ class DecayedScores:
         self.half_life = half_life
         self.landmark: Micros | None = None
         self.values: FloatArray = np.zeros(0)
+        self.moves = 0  # how often the landmark has moved: all values change then
 
     def add(self, items: IntArray, weights: FloatArray, at: IntArray) -> None:
         """Add events of one record of the log, at least one: the landmark moves once, first.
@@ -103,6 +104,7 @@ class DecayedScores:
             halvings = min((landmark - self.landmark) // half_life, -2 * _LEAST_EXPONENT)
             self.values = np.ldexp(self.values, -halvings)
             self.landmark = landmark
+            self.moves += 1
 
     def _powers(self, at: IntArray, half_life: Micros) -> FloatArray:
         whole, phase = np.divmod(at - (self.landmark or 0), half_life)

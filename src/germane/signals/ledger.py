@@ -10,8 +10,9 @@ import numpy as np
 
 from germane.model.signals import WINDOWS, Signal
 from germane.model.times import SECOND, Micros, to_duration
+from germane.signals.blocks import Extremes, Numbers
 from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken, whole_blocks
-from germane.signals.windows import WindowedCounts
+from germane.signals.windows import MINUTE, WindowedCounts
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class SignalLedger:
         self.windows = WindowedCounts(tuple(WINDOWS[name] or 0 for name in self.window_names))
         self.totals: IntArray = np.zeros(0, np.int64)
         self.waiting = NO_EVENTS
+        self._decayed_extremes, self._total_extremes = Extremes(), Extremes()
+        self._moves = 0
 
     def apply_run(self, events: Events, recorded_at: IntArray) -> None:
         """Apply records of one event each, in order; the state is as if they came one by one.
@@ -141,7 +144,10 @@ class SignalLedger:
         """Return windowed counts at a time that never goes back: int64[items]."""
         counters = self.totals if window == "all" else self.windows.read(self.window_names.index(window), now)
         counts: IntArray = taken(counters, items).astype(np.int64)
-        for item in self._due(now).items:
+        due, length = self._due(now), WINDOWS[window]
+        if length is not None:  # nothing was recorded since, and it may have left the window already
+            due = due.chosen(due.at // MINUTE > now // MINUTE - length // MINUTE)
+        for item in due.items:
             counts[items == item] += 1
         return counts
 
@@ -169,9 +175,56 @@ class SignalLedger:
         self.waiting = joined.chosen(np.array(sorted(place for _, place in waiting), np.int64))
         return joined.chosen(np.array(entered, np.int64))
 
+    def decayed_numbers(self, size: int, now: Micros) -> Numbers | None:
+        """Return the decayed scores of all items, for ranking; None when there was no event at all.
+
+        Parameters
+        ----------
+        size : int
+            Items there are.
+        now : int
+            A time not before the last record.
+        """
+        due = self._due(now)
+        if not len(self.decayed.values) and not len(due):
+            return None
+        self.decayed.values = grown(self.decayed.values, size)
+        if len(due):  # rarely: then the scores are copied
+            scores = self.decayed_scores(np.arange(len(self.decayed.values)), now)
+            return Numbers.of(scores, Extremes())
+        return Numbers.of(self.decayed.values, self._decayed_extremes, self.decayed.scalar(now))
+
+    def count_numbers(self, window: str, size: int, now: Micros) -> Numbers | None:
+        """Return the windowed counts of all items, for ranking; None when there was no event at all.
+
+        Parameters
+        ----------
+        window : str
+            One of the signal's windows.
+        size : int
+            Items there are.
+        now : int
+            A time that never goes back.
+        """
+        due = self._due(now)
+        if not len(self.totals) and not len(due):
+            return None
+        self.totals = grown(self.totals, size)
+        if len(due):
+            counts = self.counts(np.arange(len(self.totals)), window, now)
+            return Numbers.of(counts, Extremes())
+        if window == "all":
+            return Numbers.of(self.totals, self._total_extremes)
+        which = self.window_names.index(window)
+        return Numbers.of(self.windows.reserved(which, size, now), self.windows.extremes[which])
+
     def _add(self, events: Events, recorded_at: Micros) -> None:
         if len(events):
             self.decayed.add(events.items, events.weights, events.at)
+            moved = self.decayed.moves != self._moves
+            self._moves = self.decayed.moves
+            self._decayed_extremes.touch(None if moved else events.items)
+            self._total_extremes.touch(events.items)
             self.windows.add(events.items, events.at, recorded_at)
             self.totals = grown(self.totals, int(events.items.max()) + 1)
             np.add.at(self.totals, events.items, _ONE)

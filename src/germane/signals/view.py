@@ -17,10 +17,12 @@ from germane.log.checkpoint import Arrays
 from germane.log.content import schema
 from germane.log.events import RecordSignal, RecordSignals, decode
 from germane.log.journal import epoch, head
+from germane.log.past import position_at
 from germane.model.reports import Finding
 from germane.model.schema import Schema
 from germane.model.signals import Signal
 from germane.model.times import Micros
+from germane.signals.blocks import Numbers
 from germane.signals.decay import BoolArray, IntArray
 from germane.signals.ledger import Events, SignalLedger
 from germane.signals.reach import Reach, hashes
@@ -94,6 +96,14 @@ class Ledgers:
 
     def __getitem__(self, name: str) -> SignalLedger:
         return self._by_name[name]
+
+    def get(self, name: str) -> SignalLedger | None:
+        """Return the ledger of a signal, None if it is not declared."""
+        return self._by_name.get(name)
+
+    def reach_numbers(self, size: int, now: Micros) -> Numbers | None:
+        """Return the distinct users of all items, for ranking; None when there was none at all."""
+        return self.reach.numbers(size, now)
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
@@ -321,8 +331,13 @@ class SignalView:
 
 
 def as_of(connection: apsw.Connection, declared: Schema, moment: Micros) -> Ledgers:
-    """Return the ledgers as they were after the last event recorded at or before a time."""
-    seq = connection.execute("SELECT max(seq) FROM log WHERE recorded_at <= ?", (moment,)).get
+    """Return the ledgers as they were after the last event recorded at or before a time.
+
+    Raises
+    ------
+    BeyondRetention
+        The events there were replaced by what they came to.
+    """
     ledgers = Ledgers(declared.signals)
-    ledgers.catch_up(connection, int(seq or 0))
+    ledgers.catch_up(connection, position_at(connection, moment, "at"))
     return ledgers

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from germane.model.times import Micros
+from germane.signals.blocks import Extremes
 from germane.signals.decay import IntArray, grown
 
 MINUTE = 60_000_000
@@ -44,6 +45,7 @@ class WindowedCounts:
         self._lengths = tuple(length // MINUTE for length in lengths)
         self._counters: list[SmallArray] = [np.zeros(0, np.int32) for _ in lengths]
         self._left = [_NEVER] * len(lengths)  # the last minute that each window has taken back
+        self.extremes = [Extremes() for _ in lengths]
         self._runs: list[tuple[SmallArray, SmallArray]] = []  # minutes, ascending, and items
         self._recorded = _NEVER  # the minute of the latest record
 
@@ -73,6 +75,7 @@ class WindowedCounts:
         for which, left in enumerate(self._left):
             self._counters[which] = grown(self._counters[which], size)
             np.add.at(self._counters[which], items[minutes > left], _ONE)
+            self.extremes[which].touch(items)
         order = np.argsort(minutes, kind="stable")
         self._runs.append((minutes[order], items[order]))
         self._merge()
@@ -83,6 +86,12 @@ class WindowedCounts:
         Items beyond the array have none.
         """
         self._leave(which, now // MINUTE - self._lengths[which])
+        return self._counters[which]
+
+    def reserved(self, which: int, size: int, now: Micros) -> SmallArray:
+        """Return the counts in one window, for at least so many items."""
+        self.read(which, now)
+        self._counters[which] = grown(self._counters[which], size)
         return self._counters[which]
 
     def inside(self, recorded_at: Micros) -> tuple[SmallArray, SmallArray]:
@@ -125,6 +134,7 @@ class WindowedCounts:
                 first, last = _after(minutes, left), _after(minutes, reached)
                 if first < last:
                     np.subtract.at(self._counters[which], items[first:last], _ONE)
+                    self.extremes[which].touch(items[first:last])
             self._left[which] = reached
 
     def _merge(self) -> None:

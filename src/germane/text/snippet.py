@@ -47,7 +47,7 @@ def snippet(
         text = f"{described} {body}".strip() if described else body
     else:
         text = code
-    found = _matches(text, lang, terms)
+    found = _matches(text, lang, terms) if terms else []
     centre = _densest([span for span, word in found if word == best], found)
     start, end = _window(text, centre)
     head = ELLIPSIS if start > 0 else ""

@@ -1,0 +1,93 @@
+"""The built-in profiles: they exist in every store, whatever its schema."""
+
+from __future__ import annotations
+
+from germane.model.errors import InvalidArgument, quoted
+from germane.model.profiles import Profile
+from germane.model.signals import WINDOWS
+
+BEST = 2_000
+"""Candidates that a profile of the top and trending kind takes from each of its own terms."""
+
+_PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("new", sort="created_at"),
+        Profile("old", sort="-created_at"),
+        *(
+            Profile(
+                f"most_{done}",
+                candidates=[f"signal({signal}.count.all, {BEST})", f"signal({signal}.decayed, {BEST})"],
+                boosts=[f"{signal}.count.all", f"0.5 saturate(1)({signal}.decayed)"],
+            )
+            for done, signal in (("viewed", "view"), ("liked", "like"), ("shared", "share"))
+        ),
+        Profile("hot", sort="hot"),
+        Profile(
+            "trending",
+            candidates=[
+                f"signal({term}, {BEST})" for term in ("share.velocity.24h", "view.velocity.24h", "reach")
+            ],
+            boosts=[
+                "0.5 minmax(share.velocity.24h)",
+                "0.3 minmax(view.velocity.24h)",
+                "0.2 minmax(log1p(reach))",
+            ],
+        ),
+        Profile("rising", candidates=[f"signal(rising, {BEST})"], sort="rising"),
+        Profile("controversial", sort="controversial"),
+        Profile("hidden_gems", sort="gem"),
+        Profile("shuffle", sort="shuffle"),
+    )
+}
+_TOP = {
+    window: Profile(
+        "top",
+        candidates=[
+            *(f"signal({signal}.count.{window}, {BEST})" for signal in ("view", "like", "share")),
+            f"signal(engagement, {BEST})",
+        ],
+        boosts=[
+            f"view.count.{window}",
+            f"3 like.count.{window}",
+            f"5 share.count.{window}",
+            "0.5 saturate(1)(engagement)",
+        ],
+    )
+    for window in WINDOWS
+}
+COLD_START = Profile(
+    "for_you",
+    candidates=["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"],
+    boosts=["0.7 saturate(3)(engagement)", "0.3 recency.48h"],
+    exploration=0.1,
+)
+"""What ``for_you`` is for those of whom nothing is known."""
+_PROFILES["for_you"] = COLD_START
+
+NAMES = (*_PROFILES, "top", "following", "related", "notification", "search")
+"""Names that no schema can declare."""
+
+
+def built_in(name: str) -> Profile | None:
+    """Return the built-in profile of a name, with its parameter after a colon; None without one.
+
+    Raises
+    ------
+    InvalidArgument
+        The parameter is missing, unknown, or none is taken.
+
+    Examples
+    --------
+    >>> str(built_in("top:24h").boosts[1])
+    '3 like.count.24h'
+    """
+    base, colon, given = name.partition(":")
+    if base == "top":
+        if given not in _TOP:
+            known = ", ".join(f"top:{window}" for window in _TOP)
+            raise InvalidArgument("profile", f"{quoted(name)} needs a window: {known}")
+        return _TOP[given]
+    if colon and base in _PROFILES:
+        raise InvalidArgument("profile", f"{quoted(base)} takes nothing after a colon")
+    return _PROFILES.get(base)

@@ -1,0 +1,1 @@
+"""What people did, as numbers that a profile weighs."""

@@ -1,0 +1,297 @@
+"""Readings: the numbers of all items that terms are made of, at one position of the log and one time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Protocol
+
+import apsw
+import numpy as np
+
+from germane.knowledge.catalog import META, Catalog
+from germane.knowledge.columns import Column
+from germane.model.times import SECOND, Micros
+from germane.ranking.behaviour.operations import FloatArray
+from germane.signals.blocks import Extremes, Numbers
+from germane.signals.decay import BLOCK, IntArray, whole_blocks
+from germane.signals.view import Ledgers
+
+
+class Reading(Protocol):
+    """A number for every item; `signals.blocks.Numbers` is the usual one."""
+
+    @property
+    def least(self) -> FloatArray:
+        """Return lower bounds by block."""
+
+    @property
+    def greatest(self) -> FloatArray:
+        """Return upper bounds by block."""
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items."""
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+
+
+class Readings:
+    """Gives each reading once.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+        At the position of the log that the others reflect.
+    ledgers : Ledgers
+    catalog : Catalog
+    now : int
+        Microseconds since the epoch.
+    seed : str
+        What draws depend on.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, ledgers: Ledgers, catalog: Catalog, now: Micros, seed: str = ""
+    ) -> None:
+        self.connection = connection
+        self.ledgers = ledgers
+        self.catalog = catalog
+        self.now = now
+        self.seed = seed
+        self.size = whole_blocks(len(catalog.live))
+        self.text: Reading = Zero(self.blocks)  # scores of a search, where there is one
+        self._given: dict[tuple[str, ...], Reading] = {}
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the items lie in."""
+        return self.size // BLOCK
+
+    def decayed(self, signal: str) -> Reading:
+        """Return decayed scores; zeros for a signal that is not declared."""
+
+        def read() -> Reading | None:
+            ledger = self.ledgers.get(signal)
+            return None if ledger is None else ledger.decayed_numbers(self.size, self.now)
+
+        return self._once(("decayed", signal), read)
+
+    def count(self, signal: str, window: str) -> Reading:
+        """Return windowed counts; zeros for a signal or window that is not declared."""
+
+        def read() -> Reading | None:
+            ledger = self.ledgers.get(signal)
+            if ledger is None or window not in tuple(ledger.signal.windows):
+                return None
+            return ledger.count_numbers(window, self.size, self.now)
+
+        return self._once(("count", signal, window), read)
+
+    def total(self, signal: str) -> Reading:
+        """Return all-time counts, which are kept for every signal."""
+
+        def read() -> Reading | None:
+            ledger = self.ledgers.get(signal)
+            return None if ledger is None else ledger.count_numbers("all", self.size, self.now)
+
+        return self._once(("count", signal, "all"), read)
+
+    def overall(self, part: str, whole: str) -> float:
+        """Return the store-wide ratio of two signals over live items, 0 without any of the second."""
+        parts, wholes = (self._sum(self.total(signal)) for signal in (part, whole))
+        return parts / wholes if wholes else 0.0
+
+    def reach(self) -> Reading:
+        """Return the number of distinct users of each item."""
+        return self._once(("reach",), lambda: self.ledgers.reach_numbers(self.size, self.now))
+
+    def created_at(self) -> Reading:
+        """Return when items were created, in seconds since the epoch."""
+        return self._once(("created_at",), lambda: self._times(lambda times: times / SECOND, False))
+
+    def age(self) -> Reading:
+        """Return ages in microseconds, 0 for what is created later than now."""
+
+        def since(times: IntArray) -> FloatArray:
+            return np.maximum(self.now - times, 0).astype(np.float64)
+
+        return self._once(("age",), lambda: self._times(since, True))
+
+    def meta(self, name: str) -> Reading:
+        """Return the numbers of some metadata."""
+
+        def read() -> Reading | None:
+            column = self.catalog.columns.get(META + name)
+            if column is None:
+                return None
+            return column.kept("reading", self.size, lambda: self._of_array(column.numbers(self.size)))
+
+        return self._once(("meta", name), read)
+
+    def drawn(self) -> Reading:
+        """Return numbers drawn from [0, 1) by the seed and each item's id."""
+        return self._once(("drawn",), lambda: Drawn(self.connection, self.seed, self.blocks))
+
+    def zero(self) -> Reading:
+        """Return zeros."""
+        return self._once(("zero",), lambda: None)
+
+    def _once(self, key: tuple[str, ...], read: Callable[[], Reading | None]) -> Reading:
+        given = self._given.get(key)
+        if given is None:
+            given = self._given[key] = read() or Zero(self.blocks)
+        return given
+
+    def _times(self, change: Callable[[IntArray], FloatArray], falls: bool) -> Reading:
+        column = self.catalog.columns.get("created_at") or Column()
+        times = column.times(self.size)
+        least, greatest = column.kept("extreme times", self.size, lambda: _extremes(times))
+        bounds = change(least), change(greatest)
+        return Changed(times, change, *(reversed(bounds) if falls else bounds))
+
+    def _of_array(self, values: FloatArray) -> Reading:
+        return Numbers.of(values, Extremes())
+
+    @cached_property
+    def _live(self) -> FloatArray:
+        return self.catalog.live.astype(np.float64)
+
+    def _sum(self, reading: Reading) -> float:
+        if isinstance(reading, Zero):
+            return 0.0
+        everywhere = reading.within(np.arange(self.blocks))
+        return float(everywhere[: len(self._live)] @ self._live)  # whole numbers: exact in any order
+
+
+class Changed:
+    """A reading that is a monotone function of whole numbers.
+
+    Parameters
+    ----------
+    values : int64[ordinals]
+        Whole blocks.
+    change : callable
+    least, greatest : float64[blocks]
+    """
+
+    def __init__(
+        self,
+        values: IntArray,
+        change: Callable[[IntArray], FloatArray],
+        least: FloatArray,
+        greatest: FloatArray,
+    ) -> None:
+        self.least = least
+        self.greatest = greatest
+        self._values = values
+        self._change = change
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items."""
+        return self._change(self._values[ordinals])
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self._change(self._values.reshape(-1, BLOCK)[blocks].ravel())
+
+
+class Zero:
+    """What has no numbers: a signal without events, a name that is nowhere.
+
+    Parameters
+    ----------
+    blocks : int
+    """
+
+    def __init__(self, blocks: int) -> None:
+        self.least = self.greatest = np.zeros(blocks)
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return zeros."""
+        return np.zeros(len(ordinals))
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return zeros."""
+        return np.zeros(len(blocks) * BLOCK)
+
+
+class Scores:
+    """Numbers that only some items have.
+
+    Parameters
+    ----------
+    ordinals : int64[n]
+    values : float64[n]
+    blocks : int
+    """
+
+    def __init__(self, ordinals: IntArray, values: FloatArray, blocks: int) -> None:
+        self.least = np.full(blocks, min(float(values.min(initial=0.0)), 0.0))
+        self.greatest = np.full(blocks, float(values.max(initial=0.0)))
+        order = np.argsort(ordinals, kind="stable")
+        self._ordinals, self._values = ordinals[order], values[order]
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items, 0 for those that have none."""
+        place = np.minimum(np.searchsorted(self._ordinals, ordinals), len(self._ordinals) - 1)
+        return np.where(self._ordinals[place] == ordinals, self._values[place], 0.0)
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self.at((blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel())
+
+
+class Drawn:
+    """Numbers in [0, 1) that look random, and are a function of a seed and the item's id.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+    seed : str
+    blocks : int
+    """
+
+    def __init__(self, connection: apsw.Connection, seed: str, blocks: int) -> None:
+        self.least = np.zeros(blocks)
+        self.greatest = np.ones(blocks)
+        self._connection = connection
+        self._seed = seed
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items."""
+        ids = (
+            self._connection.execute("SELECT id FROM item WHERE ordinal = ?", (ordinal,)).get
+            for ordinal in ordinals.tolist()
+        )
+        return np.fromiter((drawn(self._seed, str(id)) for id in ids), np.float64, len(ordinals))
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        numbers = np.zeros(len(blocks) * BLOCK)
+        for place, block in enumerate(blocks.tolist()):
+            for ordinal, id in self._ids(block * BLOCK):
+                numbers[place * BLOCK + ordinal - block * BLOCK] = drawn(self._seed, id)
+        return numbers
+
+    def _ids(self, first: int) -> Iterator[Any]:
+        query = "SELECT ordinal, id FROM item WHERE ordinal >= ? AND ordinal < ?"
+        return self._connection.execute(query, (first, first + BLOCK))
+
+
+def drawn(seed: str, id: str) -> float:
+    """Return a number in [0, 1) that is a function of a seed and an id: 53 bits of BLAKE2b.
+
+    Examples
+    --------
+    >>> 0 <= drawn("today", "a") < 1, drawn("today", "a") == drawn("today", "b")
+    (True, False)
+    """
+    digest = hashlib.blake2b(f"{seed}\0{id}".encode(), digest_size=8).digest()
+    return (int.from_bytes(digest, "big") >> 11) / (1 << 53)
+
+
+def _extremes(values: IntArray) -> tuple[IntArray, IntArray]:
+    rows = values.reshape(-1, BLOCK)
+    return rows.min(axis=1), rows.max(axis=1)

@@ -1,0 +1,1 @@
+"""RETRIEVE: the stages in the order in which they run."""

@@ -1,0 +1,91 @@
+"""Stage 4: exploration: some places of a page show what would not be shown otherwise."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+
+from germane.model.times import DAY
+from germane.ranking.behaviour.readings import Readings
+from germane.ranking.retrieve.candidates import Candidates
+from germane.signals.decay import IntArray
+from germane.text.segment import BoolArray
+
+YOUNG = DAY
+"""Age below which an item may be explored, in microseconds."""
+
+
+class Explorers(NamedTuple):
+    """Items to explore, in the order in which they were drawn.
+
+    Parameters
+    ----------
+    ordinals : int64[n]
+        Without those that rank high enough to be shown anyway.
+    eligible : int
+        Among how many they were drawn.
+    """
+
+    ordinals: IntArray
+    eligible: int
+
+
+NOBODY = Explorers(np.zeros(0, np.int64), 0)
+
+
+def slots(share: float, limit: int) -> list[int]:
+    """Return the zero-based places of a page that explore.
+
+    Examples
+    --------
+    >>> slots(0.1, 20)
+    [9, 19]
+    """
+    # A share like 0.1 is a little more or less than that; a place must not be lost by it.
+    count = int(share * limit + 1e-9)
+    return [int((place + 1) / share + 1e-9) - 1 for place in range(count)]
+
+
+def draw(
+    readings: Readings, candidates: Candidates, shown_anyway: IntArray, wanted: int, seed: str
+) -> Explorers:
+    """Draw items to explore, uniformly and without repeats, by a seed.
+
+    Parameters
+    ----------
+    readings : Readings
+    candidates : Candidates
+    shown_anyway : int64[n]
+        Items that are shown by their rank.
+    wanted : int
+        How many to draw, at most.
+    seed : str
+    """
+    mask = candidates.mask & _eligible(readings)
+    mask[shown_anyway] = False
+    eligible = np.flatnonzero(mask)
+    if not len(eligible) or not wanted:
+        return NOBODY
+    digest = hashlib.blake2b(f"explore\0{seed}".encode(), digest_size=16).digest()
+    generator = np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
+    chosen = generator.choice(len(eligible), size=min(wanted, len(eligible)), replace=False)
+    return Explorers(eligible[chosen], len(eligible))
+
+
+def _eligible(readings: Readings) -> BoolArray:
+    """Return the items that are young, or by a creator of whom the user knows nothing."""
+
+    def make() -> BoolArray:
+        column = readings.catalog.columns.get("creator")
+        if column is None:
+            return np.zeros(readings.size, np.bool_)
+        has_creator: BoolArray = column.strings(readings.size) >= 0
+        return has_creator
+
+    unknown = readings.catalog.kept("has creator", make)
+    times = readings.catalog.columns.get("created_at")
+    if times is None:
+        return unknown
+    return unknown | (times.times(readings.size) > readings.now - YOUNG)

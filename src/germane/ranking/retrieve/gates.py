@@ -1,0 +1,44 @@
+"""Stage 2: the gates: below a threshold an item is out, exactly at it it is in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from germane.model.profiles import Gate
+from germane.ranking.behaviour.evaluation import Evaluation, of_term
+from germane.ranking.behaviour.readings import Readings
+from germane.ranking.retrieve.candidates import Candidates
+from germane.ranking.retrieve.order import FEW
+from germane.signals.decay import BLOCK
+from germane.text.segment import BoolArray
+
+
+def through_gates(readings: Readings, gates: tuple[Gate, ...], candidates: Candidates) -> Candidates:
+    """Return the candidates that reach the threshold of every gate."""
+    for gate in gates:
+        evaluation = of_term(readings, gate.term)
+        if candidates.count <= FEW:
+            ordinals = candidates.ordinals
+            mask = np.zeros(readings.size, np.bool_)
+            mask[ordinals[evaluation.sums(ordinals) >= gate.threshold]] = True
+            candidates = Candidates(mask)
+        else:
+            candidates = candidates.only(_reached(evaluation, gate.threshold))
+    return candidates
+
+
+def _reached(evaluation: Evaluation, threshold: float) -> BoolArray:
+    """Return which items reach a threshold: whole blocks at once, where their bounds decide."""
+    bounds = evaluation.bounds()
+    inside = np.repeat(bounds.least >= threshold, BLOCK)
+    undecided = np.flatnonzero((bounds.least < threshold) & (bounds.greatest >= threshold))
+    if not len(undecided):
+        return inside
+    values, slack = evaluation.rough(undecided)
+    reached = values >= threshold
+    ordinals = (undecided[:, None] * BLOCK + np.arange(BLOCK)).ravel()
+    if slack is not None:
+        near = np.abs(values - threshold) <= slack
+        reached[near] = evaluation.sums(ordinals[near]) >= threshold
+    inside[ordinals] = reached
+    return inside

@@ -1,0 +1,197 @@
+"""Stage 0: what was asked for, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+import msgspec
+
+from germane.log.content import profile as declared_profile
+from germane.log.past import check_as_of
+from germane.model.builtin import NAMES, built_in
+from germane.model.diversity import Diversity
+from germane.model.errors import InvalidArgument, quoted
+from germane.model.filter_text import parse_filter
+from germane.model.filters import Filter
+from germane.model.profiles import Profile
+from germane.model.values import check_count, check_id, check_names, check_text, neutral
+from germane.ranking.request import check_where
+
+MOST_GIVEN = 10_000
+"""Candidates that a call may give."""
+PAGE_LIMIT = 1000
+
+
+class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A checked RETRIEVE.
+
+    Parameters
+    ----------
+    profile : str
+        The profile's name as asked for, with version or parameter.
+    candidates : tuple of str, or None
+        Ids that are given.
+    where : Filter or None
+    collections : tuple of str, or None
+    diversity : Diversity or None
+        None for the profile's own.
+    seed : str or None
+        None for what the log's position makes it.
+    limit : int
+    cursor : str or None
+    explain : bool
+    as_of : int, datetime or None
+        The point of the past to answer at.
+    """
+
+    profile: str = "for_you"
+    candidates: tuple[str, ...] | None = None
+    where: Filter | None = None
+    collections: tuple[str, ...] | None = None
+    diversity: Diversity | None = None
+    seed: str | None = None
+    limit: int = 20
+    cursor: str | None = None
+    explain: bool = False
+    as_of: int | datetime | None = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what makes it this query and no other, as plain data."""
+        return {
+            "profile": self.profile,
+            "candidates": self.candidates,
+            "where": None if self.where is None else str(self.where),
+            "collections": self.collections,
+            "diversity": None if self.diversity is None else self.diversity.declaration(),
+            "seed": self.seed,
+        }
+
+
+def retrieve_request(
+    profile: str,
+    *,
+    candidates: Sequence[str] | None,
+    where: str | Filter | None,
+    collections: Sequence[str] | None,
+    diversity: Diversity | None,
+    limit: int,
+    cursor: str | None,
+    seed: str | int | None,
+    explain: bool,
+    as_of: int | datetime | None,
+    **later: Any,
+) -> RetrieveRequest:
+    """Check the arguments of a retrieval.
+
+    Raises
+    ------
+    InvalidArgument
+        The error names the parameter.
+    QuerySyntaxError
+        `where` does not parse.
+    """
+    neutral(**{name: (value, NEUTRAL[name]) for name, value in later.items()})
+    if not isinstance(explain, bool):
+        raise InvalidArgument("explain", f"must be True or False, not {quoted(explain)}")
+    if cursor is not None and not isinstance(cursor, str):
+        raise InvalidArgument("cursor", f"must be the cursor of a page, not {type(cursor).__name__}")
+    return RetrieveRequest(
+        profile=check_id(profile, "profile"),
+        candidates=None if candidates is None else _given(candidates),
+        where=check_where(where),
+        collections=None if collections is None else check_names(collections, "collections"),
+        diversity=Diversity.of(diversity),
+        seed=_seed(seed),
+        limit=check_count(limit, "limit", 1, PAGE_LIMIT),
+        cursor=cursor,
+        explain=explain,
+        as_of=check_as_of(as_of),
+    )
+
+
+def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest:
+    """Return the request that a feed began with, at the limit of this one.
+
+    Raises
+    ------
+    InvalidArgument
+        This one asks for something else.
+    """
+    ours, plain = request.asked(), RetrieveRequest().asked()
+    for name, value in ours.items():
+        before = tuple(asked[name]) if isinstance(asked[name], list) else asked[name]
+        if value not in (plain[name], before):
+            raise InvalidArgument(
+                "cursor",
+                f"is of a feed with another {name}: leave it out, or begin a new feed without a cursor",
+            )
+    return RetrieveRequest(
+        profile=asked["profile"],
+        candidates=None if asked["candidates"] is None else tuple(asked["candidates"]),
+        where=None if asked["where"] is None else parse_filter(asked["where"]),
+        collections=None if asked["collections"] is None else tuple(asked["collections"]),
+        diversity=Diversity.of(asked["diversity"]),
+        seed=asked["seed"],
+        limit=request.limit,
+        cursor=request.cursor,
+        explain=request.explain,
+        as_of=request.as_of,
+    )
+
+
+def find_profile(connection: apsw.Connection, name: str) -> Profile:
+    """Return the profile of a name: a built-in one, or one that the store declares or has declared.
+
+    Raises
+    ------
+    InvalidArgument
+        There is none.
+    """
+    found = built_in(name) or declared_profile(connection, name)
+    if found is not None:
+        return found
+    if name.partition(":")[0] in NAMES:
+        raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
+    declared = ", ".join(sorted({each.name for each in _declared(connection)})) or "none"
+    raise InvalidArgument(
+        "profile",
+        f"{quoted(name)} is no profile: built in are {', '.join(_listed())}; this store declares {declared}",
+    )
+
+
+def _declared(connection: apsw.Connection) -> tuple[Profile, ...]:
+    from germane.log.content import schema
+
+    return schema(connection).profiles
+
+
+def _listed() -> list[str]:
+    return [f"{name}:24h" if name == "top" else name for name in NAMES if name == "top" or built_in(name)]
+
+
+def _given(candidates: object) -> tuple[str, ...]:
+    given = check_names(candidates, "candidates")
+    if len(given) > MOST_GIVEN:
+        raise InvalidArgument("candidates", f"has {len(given):,} ids: give at most {MOST_GIVEN:,}")
+    return given
+
+
+def _seed(seed: object) -> str | None:
+    if seed is None or (isinstance(seed, int) and not isinstance(seed, bool)):
+        return None if seed is None else str(seed)
+    if isinstance(seed, str):
+        return check_text(seed, "seed")
+    raise InvalidArgument("seed", f"must be a whole number or a string, not {quoted(seed)}")
+
+
+NEUTRAL: dict[str, Any] = {
+    "user": None,
+    "session": None,
+    "similar_to": None,
+    "session_weights": None,
+    "facets": (),
+}
+"""Parameters whose feature does not exist yet, and the only value that they take."""
