@@ -117,7 +117,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
         self._signals = SignalView()
-        self._people = PeopleView()
+        self._people = PeopleView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView()
         self._shown = Shown(folder, read_only)
@@ -477,7 +477,8 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        try:
-            self._text.save(connection)
-        except OSError as error:
-            _logger.warning("the text index could not be saved, and will be built anew: %s", error)
+        for title, save in (("text index", self._text.save), (self._people.title, self._people.save)):
+            try:
+                save(connection)
+            except OSError as error:
+                _logger.warning("the %s could not be saved, and will be built anew: %s", title, error)
