@@ -116,10 +116,11 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
         tell = system_clock if clock is None else in_micros(clock)
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
-        self._signals = SignalView()
         self._people = PeopleView(self._journal.id, self._journal.views, read_only)
+        self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
-        self._catalogs = CatalogView()
+        self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
+        self._views = (self._text, self._catalogs, self._signals, self._people)
         self._shown = Shown(folder, read_only)
         self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:
@@ -417,9 +418,8 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
     def rebuild(self) -> int:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
-        self._text.drop()
-        self._signals.drop()
-        self._people.drop()
+        for view in self._views:
+            view.drop()
         self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
@@ -451,7 +451,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
                 with self._journal.read() as connection:
                     self._save(connection)
         except Error as error:
-            _logger.warning("the text index could not be saved: %s", error)
+            _logger.warning("what was derived from the log could not be saved: %s", error)
         finally:
             self._shown.close()
             self._moments.drop()
@@ -474,11 +474,12 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
                 *guarded("people", self._people.check, connection),
+                *guarded("signals", self._signals.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        for title, save in (("text index", self._text.save), (self._people.title, self._people.save)):
+        for view in self._views:
             try:
-                save(connection)
+                view.save(connection)
             except OSError as error:
-                _logger.warning("the %s could not be saved, and will be built anew: %s", title, error)
+                _logger.warning("the %s could not be saved, and will be built anew: %s", view.title, error)

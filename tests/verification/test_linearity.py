@@ -123,7 +123,7 @@ def test_boost_penalty_linearity_gives_no_nan_and_no_infinity(weight: float, yea
     clock.now += years * 365 * DAY
     for name in ("boosted", "penalised", *BUILT_IN):
         page = db.retrieve(name, limit=100, seed=1)
-        assert page.items, name
+        assert page.items or years, name  # what trends is over by then
         for result in page.items:
             numbers = [result.raw, *result.contributions.values()]
             assert all(map(math.isfinite, numbers)), (name, result.id, result.contributions)
