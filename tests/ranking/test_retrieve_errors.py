@@ -65,7 +65,7 @@ def db() -> germane.Database:
         ({"seed": True}, "seed: must be a whole number or a string, not True"),
         ({"cursor": 3}, "cursor: must be the cursor of a page, not int"),
         ({"explain": 1}, "explain: must be True or False, not 1"),
-        ({"user": "u"}, f"user: {LATER}: leave it at None"),
+        ({"user": ""}, "user: is empty: an id has 1 to 200 characters"),
         ({"session": "s"}, f"session: {LATER}: leave it at None"),
         ({"similar_to": "a"}, f"similar_to: {LATER}: leave it at None"),
         ({"session_weights": 1}, f"session_weights: {LATER}: leave it at None"),
