@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import germane
 from germane import Item
+from germane.people import view
 from germane.people.seen import Seen
 
 IS_DEEP = settings.default is not None and settings.default.max_examples > 1_000
@@ -41,6 +43,14 @@ items = st.sampled_from(ITEMS)
 weights = st.sampled_from([-1.0, 0.0, 0.3, 0.89, 0.9, 1.0])
 offsets = st.sampled_from([None, -100_000.0, -50.0, 0.0, 70.0, 200.0])
 """Seconds from now at which something happened."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_are_many() -> Iterator[None]:
+    """Let few signals be worth a checkpoint."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(view, "WORTH_SAVING", 2)
+        yield
 
 
 class Happened(NamedTuple):

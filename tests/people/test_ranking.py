@@ -87,6 +87,10 @@ def test_a_search_reranked_by_behaviour_keeps_the_muted_last(db: germane.Databas
         assert sorted(found) == [0, 1, 2, 3, 4, 5, 6, 8, 9]
         again = db.top("word", k=9, user="u", profile="priced", personalization=1.0, rerank=rerank)[0]
         assert [int(id[1:]) for id in again] == found
+    db.relate("u", "mute", "i0")  # the best by text, and so the one that is reranked
+    page = db.search("word", user="u", profile="priced", rerank=1)
+    assert [n for n, result in enumerate(page.items) if "behaviour.priced" in result.contributions] == [7]
+    assert page.items[7].id == "i0"
 
 
 def test_pages_of_a_feed_forget_what_was_hidden_since(db: germane.Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item
-from germane.people import seen
+from germane.people import seen, view
 from germane.people.pairs import LatestWeights, Pairs, Progress
 from germane.people.seen import Seen
 
@@ -159,3 +160,44 @@ def test_check_finds_what_differs_from_the_log() -> None:
     assert [finding.part for finding in db.check().findings] == ["people"]
     assert [finding.repaired for finding in db.check(repair=True).findings] == [True]
     assert db.user("u").seen == 1
+
+
+def test_a_checkpoint_spares_the_next_process_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails if a checkpoint is not written, not used, or used with another history."""
+    monkeypatch.setattr(view, "WORTH_SAVING", 3)
+    folder = tmp_path / "store"
+    with made(path=folder) as db:
+        for name, item, user, weight, _ in EVENTS:
+            db.signal(name, item, user=user, weight=weight)
+    assert not list((folder / "views").glob("people-*"))  # nobody asked
+    with germane.open(folder) as db:
+        before = db.user("u")
+        told = arrays(db)
+    (kept,) = (folder / "views").glob("people-*")
+    with germane.open(folder) as db:
+        db.signal("view", "d", user="u")
+        assert db.user("u").seen == before.seen + 1
+        with db._journal.read() as connection, db._people.at(connection) as state:
+            assert state.applied == 1
+        assert db.check().ok
+    with germane.open(folder, read_only=True) as db:
+        assert db.user("u").signals == before.signals + 1
+    (kept / "pairs.npy").write_bytes(b"nothing")
+    with germane.open(folder) as db:
+        assert db.user("u").seen == before.seen + 1
+        assert not np.array_equal(arrays(db)["pairs"], told["pairs"])
+        findings = db.check().findings
+        assert [finding.part for finding in findings] == ["checkpoint"]
+        assert db.check(repair=True).ok
+    assert not list((folder / "views").glob("*.damaged"))
+    with germane.open(folder) as db:
+        assert db.user("u").seen == before.seen + 1
+    for path in (folder / "views").glob("people-*"):
+        (path / "users.npy").unlink()
+    with germane.open(folder) as db:
+        assert db.user("u").seen == before.seen + 1
+        assert not db.check().ok
+        db.rebuild()
+        assert db.check().ok
