@@ -113,10 +113,11 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         tell = system_clock if clock is None else in_micros(clock)
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
+        self._people = PeopleView(self._journal.id, self._journal.views, read_only)
         self._signals = SignalView(self._journal.id, self._journal.views, read_only)
-        self._people = PeopleView()
         self._text = TextView(self._journal.id, self._journal.views, read_only)
-        self._catalogs = CatalogView()
+        self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
+        self._views = (self._text, self._catalogs, self._signals, self._people)
         self._shown = Shown(folder, read_only)
         self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:

@@ -35,6 +35,7 @@ class Upkeep:
     _people: PeopleView
     _text: TextView
     _catalogs: CatalogView
+    _views: tuple[TextView, CatalogView, SignalView, PeopleView]
     _moments: Moments
 
     def stats(self) -> Stats:
@@ -69,9 +70,8 @@ class Upkeep:
     def rebuild(self) -> int:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
-        self._text.drop()
-        self._signals.drop()
-        self._people.drop()
+        for view in self._views:
+            view.drop()
         self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
@@ -144,11 +144,11 @@ class Upkeep:
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        for what, view in (("text index", self._text), ("ledgers of signals", self._signals)):
+        for view in self._views:
             try:
                 view.save(connection)
             except OSError as error:
-                _logger.warning("the %s could not be saved, and will be built anew: %s", what, error)
+                _logger.warning("the %s could not be saved, and will be built anew: %s", view.title, error)
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:

@@ -179,3 +179,28 @@ def test_it_is_fed_by_every_signal_that_names_a_user() -> None:
         everything = np.arange(1, 4)
         assert ledgers.reach.at(everything, now).tolist() == [3.0, 1.0, 0.0]
         assert ledgers.reach.at(everything, now + 60_000_000).tolist() == [3.0, 2.0, 0.0]
+
+
+def test_a_profile_ranks_by_it() -> None:
+    """Fails when blocks keep the bounds of before, or users that are due are left out."""
+    now = [1e9]
+    far = germane.Profile("far", boosts=["reach"])
+    schema = germane.Schema([germane.Signal("view"), germane.Signal("like")], profiles=[far])
+    db = germane.open(schema=schema, clock=lambda: now[0])
+    db.put_many(germane.Item(id=f"i{n:04}", title="x", created_at=1e9 - n) for n in range(2_500))
+    for count, item in ((3, "i0007"), (2, "i2400"), (1, "i1500")):
+        for user in range(count):
+            db.signal("view", item, user=f"u{user}")
+    assert [result.id for result in db.retrieve(profile="far", limit=3).items] == [
+        "i0007",
+        "i2400",
+        "i1500",
+    ]
+    for user in range(4):
+        db.signal("like", "i1500", user=f"v{user}")
+    assert [result.id for result in db.retrieve(profile="far", limit=2).items] == ["i1500", "i0007"]
+    for user in range(9):
+        db.signal("like", "i0000", user=f"v{user}", at=1e9 + 60)
+    assert db.retrieve(profile="far", limit=1).items[0].id == "i1500"
+    now[0] += 60
+    assert db.retrieve(profile="far", limit=1).items[0].id == "i0000"

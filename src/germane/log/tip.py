@@ -10,7 +10,7 @@ import apsw
 
 from germane.log.chain import BEFORE_ALL_TIMES, end
 from germane.log.content import schema
-from germane.log.events import Event, RecordSignal, RecordSignals
+from germane.log.events import Event, RecordSignal, RecordSignals, Relate, Unrelate
 from germane.log.fold import plain
 from germane.model.errors import NotFound
 from germane.model.schema import Schema
@@ -20,6 +20,10 @@ TARGETS = 32_768
 """Items that are remembered: about 10 MB."""
 ORDINALS = 131_072
 """Ordinals that are remembered: about 20 MB."""
+
+
+_OF_NO_ITEM = (RecordSignal, RecordSignals, Relate, Unrelate)
+"""Events that leave items and declarations as they are."""
 
 
 class Target(NamedTuple):
@@ -86,7 +90,7 @@ class Tip:
     def move(self, event: Event, seq: int, recorded_at: Micros, checksum: int) -> None:
         """Follow an event that was appended and folded."""
         self.head, self.recorded_at, self.checksum = seq, recorded_at, checksum
-        if not isinstance(event, (RecordSignal, RecordSignals)):
+        if not isinstance(event, _OF_NO_ITEM):
             self._forget_tables()
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -251,6 +250,8 @@ class _Queries(Language):
             return f"; a name that is a word of the language stands in quotes: '{word.lower()}'"
         if "$END" in terminals and (other := _SURFACE_OF.get(word)) and f"K_{word}" not in terminals:
             return f"; {word} goes with {other}"
+        import difflib
+
         if near := difflib.get_close_matches(word, keywords, n=1, cutoff=0.7):
             return f"; did you mean {near[0]}?"
         return super().hint(text, at, terminals)

@@ -31,6 +31,10 @@ class Pairs:
     def __init__(self, keys: IntArray | None = None) -> None:
         self._runs: list[IntArray] = [] if keys is None or not len(keys) else [keys]
 
+    def __len__(self) -> int:
+        """Return how many there are; one that was added again may count more than once."""
+        return sum(map(len, self._runs))
+
     def add(self, users: IntArray, items: IntArray) -> None:
         """Add pairs."""
         if not len(users):

@@ -86,6 +86,11 @@ class Seen:
         self._weights = LatestWeights()
         self._waiting = _NONE
 
+    @property
+    def size(self) -> int:
+        """Pairs of a user and an item that are held."""
+        return len(self._pairs)
+
     def signals(self, user: str) -> int:
         """Return how many signals of a user were recorded."""
         number = self._users.get(user)
@@ -167,7 +172,7 @@ class Seen:
             start = end
         if len(made._users) != len(arrays["signals"]):
             raise ValueError("users and their counts differ in number")
-        made._signals = arrays["signals"]
+        made._signals = arrays["signals"].copy()
         made._pairs = Pairs(arrays["pairs"])
         made._weights = LatestWeights(Progress._make(arrays[f"progress_{name}"] for name in Progress._fields))
         made._waiting = Marks._make(arrays[f"waiting_{name}"] for name in Marks._fields)

@@ -14,7 +14,6 @@ from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument
 from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
-from germane.model.query_text import parse_query
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
 from germane.ranking.audience import Audience
@@ -339,6 +338,8 @@ class RankingCalls:
         >>> [result.id for result in db.query("RETRIEVE items USING PROFILE new WHERE id = 'b'").items]
         ['b']
         """
+        from germane.model.query_text import parse_query  # a grammar that nothing else here needs
+
         query = parse_query(text)
         surface = self.search if query.surface == "search" else self.retrieve
         return surface(**query.arguments)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from germane.model.times import Micros
+from germane.signals.blocks import Extremes, Numbers
 from germane.signals.decay import FloatArray, IntArray, grown, taken
 from germane.signals.sketch import HashArray, RankArray, Sketches
 
@@ -39,6 +40,7 @@ class Reach:
     def __init__(self) -> None:
         self.values: FloatArray = np.zeros(0)
         """float64[ordinals]: distinct users of each item; longer than the items known."""
+        self._extremes = Extremes()
         self._held: RankArray = np.zeros(0, np.uint8)  # users that lie in the run; 65 with a sketch
         self._room: RankArray = np.zeros(0, np.uint8)
         self._place: IntArray = np.zeros(0, np.int64)  # where the run begins, or the number of the sketch
@@ -114,6 +116,24 @@ class Reach:
                 users = self.waiting_users[(self.waiting_items == item) & (self.waiting_at <= now)]
                 found[of] = self._with(item, users)
         return found
+
+    def numbers(self, size: int, now: Micros) -> Numbers | None:
+        """Return the reach of all items, for ranking; None when there was no user at all.
+
+        Parameters
+        ----------
+        size : int
+            Items there are.
+        now : int
+            A time not before the last record.
+        """
+        due = self.due(now)
+        if not len(self.values) and not len(due):
+            return None
+        self._grow(size)
+        if len(due):  # rarely: then they are copied
+            return Numbers.of(self.at(np.arange(len(self.values)), now), Extremes())
+        return Numbers.of(self.values, self._extremes)
 
     def users(self, item: int) -> HashArray:
         """Return the users of an item of which at most 64 are known, ascending; of others none."""
@@ -219,6 +239,7 @@ class Reach:
     def _tell(self, items: IntArray, values: FloatArray | IntArray) -> None:
         """Put values into the dense column: nothing else changes them."""
         self.values[items] = values
+        self._extremes.touch(items)
 
     def _with(self, item: int, users: HashArray) -> float:
         """Return the reach of an item with more users, which stay out of the state."""

@@ -104,9 +104,9 @@ class Ledgers:
         """Return the ledger of a signal, None if it is not declared."""
         return self._by_name.get(name)
 
-    def reach_numbers(self, size: int) -> Numbers | None:
+    def reach_numbers(self, size: int, now: Micros) -> Numbers | None:
         """Return the distinct users of all items, for ranking; None when there was none at all."""
-        return None
+        return self.reach.numbers(size, now)
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
@@ -193,6 +193,8 @@ class SignalView:
     is_read_only : bool
         Whether to leave everything there as it is.
     """
+
+    title = "ledgers of signals"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
         self._store = store

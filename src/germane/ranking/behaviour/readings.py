@@ -15,8 +15,8 @@ from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
 from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
-from germane.signals.blocks import Extremes, Numbers, whole_blocks
-from germane.signals.decay import BLOCK, IntArray
+from germane.signals.blocks import Extremes, Numbers
+from germane.signals.decay import BLOCK, IntArray, whole_blocks
 from germane.signals.view import Ledgers
 
 
@@ -115,7 +115,7 @@ class Readings:
 
     def reach(self) -> Reading:
         """Return the number of distinct users of each item."""
-        return self._once(("reach",), lambda: self.ledgers.reach_numbers(self.size))
+        return self._once(("reach",), lambda: self.ledgers.reach_numbers(self.size, self.now))
 
     def created_at(self) -> Reading:
         """Return when items were created, in seconds since the epoch."""
