@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -51,11 +51,13 @@ class Catalog:
 
     def kept(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what was made of the catalogue under a name, making it once; of many the oldest go."""
-        if name not in self._kept:
-            while len(self._kept) >= MOST_KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[name] = make()
-        made: Made = self._kept[name]
+        if name in self._kept:
+            found: Made = self._kept[name]
+            return found
+        made = make()
+        while len(self._kept) >= MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
+        self._kept[name] = made
         return made
 
 
@@ -106,9 +108,13 @@ def _empty(turn: int) -> Catalog:
 def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catalog:
     if catalog.seq == seq:
         return catalog
-    columns, live = dict(catalog.columns), catalog.live.copy()
     states = states_changed_since(connection, catalog.seq)
-    while block := list(islice(states, BLOCK)):
+    documents = documents_changed_since(connection, catalog.seq)
+    block = list(islice(states, BLOCK))
+    if not block and not documents:  # signals and the like change nothing here
+        return replace(catalog, seq=seq)
+    columns, live = dict(catalog.columns), catalog.live.copy()
+    while block:
         changed = np.fromiter((state.ordinal for state in block), np.int64, len(block))
         live = np.append(live, np.zeros(max(0, int(changed[-1]) + 1 - len(live)), np.bool_))
         live[changed] = np.fromiter((state.live for state in block), np.bool_, len(block))
@@ -118,7 +124,7 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catal
                 column = columns.get(name) or Column(texts=values[name].texts)
                 none = Column(texts=column.texts)
                 columns[name] = column.replaced(changed, values.get(name, none)).compacted()
-    documents = documents_changed_since(connection, catalog.seq)
+        block = list(islice(states, BLOCK))
     if documents:
         columns["document"] = _relisted(
             columns.get("document", Column()), documents, listed(connection, documents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 import numpy as np
@@ -24,6 +25,8 @@ _RECORDS = (
 )
 RUN = 10_000
 """Single events that are applied at a time."""
+SHORT = 16
+"""Events that are applied one by one, which costs less than arrays of so few."""
 
 
 class Ledgers:
@@ -38,6 +41,8 @@ class Ledgers:
     def __init__(self, signals: tuple[Signal, ...]) -> None:
         self.signals = signals
         self.seq = 0
+        self.kept: dict[Any, Any] = {}
+        """What was made of these ledgers, by whoever made it."""
         self._by_name = {signal.name: SignalLedger(signal) for signal in signals}
 
     def __getitem__(self, name: str) -> SignalLedger:
@@ -78,7 +83,10 @@ class Ledgers:
         for record in run:
             by_name.setdefault(record[0], []).append(record)
         for name, records in by_name.items():
-            if name in self._by_name:
+            if name in self._by_name and len(records) <= SHORT:
+                for record in records:
+                    self._by_name[name].apply_one(*record[1:])
+            elif name in self._by_name:
                 _, items, weights, at, recorded_at = zip(*records, strict=True)
                 events = Events(
                     np.array(items, np.int64), np.array(weights, np.float64), np.array(at, np.int64)

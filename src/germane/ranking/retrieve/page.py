@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from germane.log.content import Row, item_by_ordinal, readable
+from germane.log.content import Row, items_by_ordinals, readable
 from germane.model.forms import parse_form
 from germane.model.pages import Reason, Result
 from germane.ranking.result import added, result
@@ -36,10 +36,11 @@ def results(
     """
     made = []
     contributions = feed.contributions
-    for ordinal in chosen.shown:
+    for ordinal, (item, is_listed) in zip(
+        chosen.shown, items_by_ordinals(connection, chosen.shown), strict=True
+    ):
         column = contributions[:, places[ordinal]].tolist() if feed.names else []
         named = dict(zip(feed.names, column, strict=True))
-        item = item_by_ordinal(connection, ordinal)
         why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal)) if explain else ()
         raw = added(named)
         with readable(item.id):
@@ -47,6 +48,7 @@ def results(
                 result(
                     connection,
                     item,
+                    is_listed=is_listed,
                     snippet=_beginning(item),
                     highlights=(),
                     matched_terms=(),
