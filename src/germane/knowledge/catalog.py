@@ -49,6 +49,10 @@ class Catalog:
     columns: dict[str, Column]
     _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def has(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return name in self._kept
+
     def kept(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what was made of the catalogue under a name, making it once; of many the oldest go."""
         if name in self._kept:

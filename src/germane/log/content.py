@@ -58,16 +58,25 @@ class Row(msgspec.Struct, frozen=True):
             )
 
 
+UNREADABLE = (msgspec.MsgspecError, AttributeError, TypeError, ValueError, OverflowError)
+"""What reading a row raises that holds what no write of this package puts there."""
+
+
 @contextmanager
 def readable(id: str) -> Iterator[None]:
     """Raise Corruption for a row of the tables that holds what no write of this package puts there."""
     try:
         yield
-    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise Corruption(
-            f"the row of item {id!r} in the tables cannot be read ({error}): 'germane check --repair' folds "
-            "the tables anew from the log"
-        ) from None
+    except UNREADABLE as error:
+        raise unreadable(id, error) from None
+
+
+def unreadable(id: str, error: Exception) -> Corruption:
+    """Return the error for a row that cannot be read."""
+    return Corruption(
+        f"the row of item {id!r} in the tables cannot be read ({error}): 'germane check --repair' folds "
+        "the tables anew from the log"
+    )
 
 
 class State(NamedTuple):

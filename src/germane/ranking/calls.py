@@ -9,7 +9,7 @@ import apsw
 
 from germane.knowledge.catalog import CatalogView
 from germane.log.content import schema
-from germane.log.journal import Journal, head
+from germane.log.journal import Journal
 from germane.log.shown import Shown
 from germane.model.diversity import Diversity
 from germane.model.filters import Filter
@@ -101,8 +101,8 @@ class RankingCalls:
         # Every parameter goes on under its own name.
         request = retrieve_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._journal.read() as connection, self._readings(connection, request) as readings:
-            seq, declared = head(connection), schema(connection)
-            return retrieve(readings, self._shown, request, seq, declared.impressions)
+            impressions = schema(connection).impressions
+            return retrieve(readings, self._shown, request, readings.catalog.seq, impressions)
 
     def explain(
         self,
@@ -167,6 +167,6 @@ class RankingCalls:
         catalog = self._catalogs.at(connection)
         seed = request.seed
         if seed is None:
-            seed = f"{request.profile}\0{head(connection)}"
+            seed = f"{request.profile}\0{catalog.seq}"
         with self._signals.at(connection, lambda: self._journal.now(connection)) as (ledgers, now):
             yield Readings(connection, ledgers, catalog, now, seed)

@@ -74,6 +74,8 @@ class KeptBounds:
                 lowest, highest = min(lowest, ratio), max(highest, ratio)
                 if not part.is_linear:
                     lowest, highest = min(lowest, 1.0), max(highest, 1.0)
+        if not highest:
+            return 1.0  # nothing was signalled yet: what is summed are constants
         if highest - lowest > DRIFT * (highest + lowest) * 0.99:
             return None
         return (lowest + highest) / 2

@@ -95,7 +95,7 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
         name = "all " + " and ".join(f"({condition})" for condition in asked)
         return readings.catalog.kept(name, lambda: _within(readings, everything, asked))
     given = [_given(readings, everything, strategy, request) for strategy in strategies]
-    united = np.unique(np.concatenate(given))
+    united = np.sort(given[0]) if len(given) == 1 else np.unique(np.concatenate(given))
     united = united[everything.mask[united]]
     return _within(readings, Candidates(ordinals=united, size=readings.size), asked)
 

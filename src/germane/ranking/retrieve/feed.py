@@ -20,7 +20,7 @@ from germane.signals.decay import IntArray
 
 KEPT = 1_000
 """Items that a feed shows, at most, unless its first page holds more."""
-PAGES = 5
+PAGES = 3
 """Pages of an order that are kept at a time, where it is of many candidates."""
 
 _KEY, _MAC = 16, 16

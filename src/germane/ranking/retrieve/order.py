@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import apsw
+import msgspec
 import numpy as np
 
 from germane.ranking.behaviour.evaluation import Evaluation
 from germane.ranking.behaviour.operations import FloatArray
+from germane.ranking.behaviour.readings import Readings
 from germane.signals.decay import BLOCK, IntArray
 from germane.text.segment import BoolArray
 
@@ -79,7 +80,7 @@ def best(evaluation: Evaluation, items: Items, wanted: int) -> Ordered:
     ordinals = _of_few(evaluation, items, wanted)[0] if items.count <= FEW else None
     if ordinals is None:
         ordinals = _could_belong(evaluation, items, wanted, evaluation.bounds().greatest)
-    return _sorted(evaluation.readings.connection, ordinals, evaluation.sums(ordinals), wanted)
+    return _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
 
 
 def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[Ordered, float]:
@@ -93,7 +94,7 @@ def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[O
         bounds = evaluation.bounds()
         ordinals = _could_belong(evaluation, items, wanted, bounds.greatest)
         least = _least(evaluation, items, bounds.least)
-    ordered = _sorted(evaluation.readings.connection, ordinals, evaluation.sums(ordinals), wanted)
+    ordered = _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
     return ordered, least
 
 
@@ -197,7 +198,7 @@ def _some(ordinals: IntArray, size: FloatArray) -> IntArray:
     return np.append(ordinals[~nothing], ordinals[np.argmax(nothing)])
 
 
-def _sorted(connection: apsw.Connection, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
+def _sorted(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
     """Return the first of the order; ids are looked up for equal sums only."""
     if len(sums) > wanted:
         threshold = np.partition(sums, len(sums) - wanted)[len(sums) - wanted]
@@ -205,38 +206,41 @@ def _sorted(connection: apsw.Connection, ordinals: IntArray, sums: FloatArray, w
         ties = ordinals[sums == threshold]
         missing = wanted - int(np.count_nonzero(above))
         if len(ties) > missing:
-            ties = first_by_id(connection, ties, missing)
+            ties = ties[np.argpartition(by_id(readings, ties), missing - 1)[:missing]]
         ordinals = np.append(ordinals[above], ties)
         sums = np.append(sums[above], np.full(len(ties), threshold))
     order = np.argsort(-sums, kind="stable")
     ordinals, sums = ordinals[order], sums[order]
-    equal = np.flatnonzero(sums[1:] == sums[:-1])
-    if len(equal):
-        # Each run of equal sums goes by id.
-        starts = equal[np.diff(equal, prepend=-2) > 1]
-        ends = equal[np.diff(equal, append=len(sums)) > 1] + 2
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            ordinals[start:end] = first_by_id(connection, ordinals[start:end], end - start)
+    equal = np.zeros(len(sums) + 1, np.bool_)
+    equal[1:-1] = sums[1:] == sums[:-1]
+    tied = np.flatnonzero(equal[1:] | equal[:-1])
+    if len(tied):
+        order = np.lexsort((by_id(readings, ordinals[tied]), -sums[tied]))
+        ordinals[tied] = ordinals[tied[order]]
     return Ordered(ordinals, sums)
 
 
-def first_by_id(connection: apsw.Connection, ordinals: IntArray, wanted: int) -> IntArray:
-    """Return the items with the first ids by code point, in that order."""
-    if len(ordinals) > MANY_TIES:
-        # The index of ids is read from its beginning, and soon comes upon enough of so many.
-        asked = set(ordinals.tolist())
-        found: list[int] = []
-        for (ordinal,) in connection.execute("SELECT ordinal FROM item ORDER BY id"):
-            if ordinal in asked:
-                found.append(ordinal)
-                if len(found) == wanted:
-                    break
-        return np.array(found, np.int64)
-    one = "SELECT id FROM item WHERE ordinal = ?"
-    ids = [str(connection.execute(one, (ordinal,)).get).encode() for ordinal in ordinals.tolist()]
-    order = sorted(range(len(ids)), key=ids.__getitem__)[:wanted]
-    return ordinals[order]
+def by_id(readings: Readings, ordinals: IntArray) -> IntArray:
+    """Return numbers that order items as their ids do, by code point: int64[items]."""
+    catalog = readings.catalog
+    if len(ordinals) > MANY_TIES or catalog.has("by id"):
+        ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))[ordinals]
+        return ranks
+    query = "SELECT i.ordinal FROM json_each(?) j JOIN item i ON i.ordinal = j.value ORDER BY i.id"
+    asked = msgspec.json.encode(ordinals.tolist()).decode()
+    place = {
+        ordinal: number for number, (ordinal,) in enumerate(readings.connection.execute(query, (asked,)))
+    }
+    return np.array([place[ordinal] for ordinal in ordinals.tolist()], np.int64)
+
+
+def _all_by_id(readings: Readings) -> IntArray:
+    found = readings.connection.execute("SELECT ordinal FROM item ORDER BY id")
+    ordered = np.fromiter((ordinal for (ordinal,) in found), np.int64)
+    ranks = np.zeros(readings.size, np.int64)
+    ranks[ordered] = np.arange(len(ordered))
+    return ranks
 
 
 MANY_TIES = 4_096
-"""Equal sums beyond which ids are read in their order instead of one by one."""
+"""Equal sums beyond which all ids are put in order, once, instead of theirs."""

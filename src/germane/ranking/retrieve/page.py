@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from germane.log.content import Row, items_by_ordinals, readable
+from germane.log.content import UNREADABLE, Row, items_by_ordinals, unreadable
 from germane.model.forms import parse_form
 from germane.model.pages import Reason, Result
 from germane.ranking.result import added, result
@@ -43,22 +43,23 @@ def results(
         named = dict(zip(feed.names, column, strict=True))
         why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal)) if explain else ()
         raw = added(named)
-        with readable(item.id):
-            made.append(
-                result(
-                    connection,
-                    item,
-                    is_listed=is_listed,
-                    snippet=_beginning(item),
-                    highlights=(),
-                    matched_terms=(),
-                    score=feed.score(raw),
-                    raw=raw,
-                    text_score=0.0,
-                    contributions=named,
-                    reasons=why,
-                )
+        try:
+            one = result(
+                connection,
+                item,
+                is_listed=is_listed,
+                snippet=_beginning(item),
+                highlights=(),
+                matched_terms=(),
+                score=feed.score(raw),
+                raw=raw,
+                text_score=0.0,
+                contributions=named,
+                reasons=why,
             )
+        except UNREADABLE as error:
+            raise unreadable(item.id, error) from None
+        made.append(one)
     return tuple(made)
 
 
