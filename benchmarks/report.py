@@ -238,6 +238,27 @@ def speed() -> str:
     return f"{building}\n\n{asking}"
 
 
+def signals() -> str:
+    """Show what is recorded in a second, each contestant beside the others."""
+    found = results("signals")
+    contestants = found["contestants"]
+    ours = contestants[0]["events_per_s"]
+    return table(
+        ["task", *(f"{each['name']}, events/s" for each in contestants)],
+        [
+            [
+                told,
+                *(
+                    f"{each['events_per_s'][task]:,.0f}" if task in each["events_per_s"] else "-"
+                    for each in contestants
+                ),
+            ]
+            for task, told in found["settings"]["tasks"].items()
+            if task in ours
+        ],
+    )
+
+
 def _ratio(systems: list[Results], length: str, key: str) -> str:
     ours, *others = (each["queries"][length][key] for each in systems)
     return f"{ours / min(others):.1f}"
@@ -260,7 +281,7 @@ def _megabytes(count: int) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "machine": lambda: machine("quality", "learning", "speed"),
+    "machine": lambda: machine("quality", "learning", "speed", "signals"),
     "requirement": requirement,
     "steps": steps,
     "quality": quality,
@@ -268,6 +289,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "learning": learning,
     "first-search": first_search,
     "speed": speed,
+    "signals": signals,
 }
 """What stands between the markers of the page."""
 

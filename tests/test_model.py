@@ -315,7 +315,8 @@ def _rebuilt(db: germane.Database, now: float) -> germane.Database:
                 f"INSERT INTO {table} VALUES ({', '.join('?' * places)})",
                 source.execute(f"SELECT * FROM {table}"),
             )
-        writer.head = refold(writer.connection, writer.connection)
+        refold(writer.connection, writer.connection)
+        writer.change()
     return made
 
 

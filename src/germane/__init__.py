@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from germane.model.diversity import Diversity
     from germane.model.documents import Document, Placement
     from germane.model.errors import (
+        BeyondRetention,
         Busy,
         Conflict,
         Corruption,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from germane.model.filters import Filter
     from germane.model.items import Item, Receipt
     from germane.model.pages import Degradation, Explanation, Page, Reason, Result, SearchStats, TermStat
+    from germane.model.people import UserState
     from germane.model.plain import to_json, to_plain
     from germane.model.profiles import Profile
     from germane.model.reports import CheckReport, Finding, LearnReport, Skipped, Stats
@@ -36,12 +38,12 @@ if TYPE_CHECKING:
     from germane.model.where import where
 
 __all__ = [
-    "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database", "Degradation", "Diversity",
-    "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted", "InvalidArgument", "Item",
-    "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile", "QuerySyntaxError",
-    "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats", "SearchWeights",
-    "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "__version__", "open", "to_json", "to_plain",
-    "where",
+    "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
+    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "Interrupted",
+    "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement", "PolicyViolation", "Profile",
+    "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema", "SchemaError", "SearchStats",
+    "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat", "UserState", "__version__",
+    "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -49,11 +51,12 @@ _HOME = {
     "database": "Database open",
     "model.diversity": "Diversity",
     "model.documents": "Document Placement",
-    "model.errors": "Busy Conflict Corruption CursorExpired Error Interrupted InvalidArgument NotFound"
-    " PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
+    "model.errors": "BeyondRetention Busy Conflict Corruption CursorExpired Error Interrupted"
+    " InvalidArgument NotFound PolicyViolation QuerySyntaxError ReadOnly SchemaError SessionClosed",
     "model.filters": "Filter",
     "model.items": "Item Receipt",
     "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",
+    "model.people": "UserState",
     "model.plain": "to_json to_plain",
     "model.profiles": "Profile",
     "model.reports": "CheckReport Finding LearnReport Skipped Stats",

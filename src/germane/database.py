@@ -21,12 +21,10 @@ from germane.log.journal import Journal
 from germane.log.shown import Shown
 from germane.model.documents import Document
 from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
-from germane.model.filters import Filter
 from germane.model.items import Item, Receipt
-from germane.model.pages import Page
 from germane.model.reports import CheckReport, Finding, LearnReport, Stats
 from germane.model.schema import Schema
-from germane.model.times import Clock, system_clock, to_micros
+from germane.model.times import Clock, in_micros, system_clock
 from germane.model.values import (
     Value,
     check_choice,
@@ -36,10 +34,10 @@ from germane.model.values import (
     check_text,
     neutral,
 )
-from germane.model.weights import SearchWeights
+from germane.people.calls import PeopleCalls
+from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
-from germane.ranking.request import search_request
-from germane.ranking.search import search, top
+from germane.ranking.moment import Moments
 from germane.signals.calls import SignalCalls
 from germane.signals.view import SignalView
 from germane.text.stats import store_stats
@@ -98,7 +96,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, RankingCalls):
+class Database(SignalCalls, PeopleCalls, RankingCalls):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -115,13 +113,16 @@ class Database(SignalCalls, RankingCalls):
             raise InvalidArgument("clock", f"must be callable and return a time, not {type(clock).__name__}")
         folder = None if path is None else check_folder(path)
         declared = None if schema is None else Schema.of(schema)
-        tell = clock or system_clock
-        to_micros(tell(), "clock")  # before anything is made
-        self._journal = Journal(folder, lambda: to_micros(tell(), "clock"), durability, read_only)
-        self._signals = SignalView()
+        tell = system_clock if clock is None else in_micros(clock)
+        tell()  # before anything is made
+        self._journal = Journal(folder, tell, durability, read_only)
+        self._people = PeopleView(self._journal.id, self._journal.views, read_only)
+        self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
-        self._catalogs = CatalogView()
+        self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
+        self._views = (self._text, self._catalogs, self._signals, self._people)
         self._shown = Shown(folder, read_only)
+        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
         try:
             if declared is not None:
                 self._declare(declared)
@@ -385,118 +386,6 @@ class Database(SignalCalls, RankingCalls):
             raise NotFound(f"there is no document {docid!r}")
         return found
 
-    def search(
-        self,
-        text: str,
-        *,
-        mode: str = "sections",
-        user: None = None,
-        session: None = None,
-        profile: str = "search",
-        personalization: None = None,
-        where: str | Filter | None = None,
-        collections: Sequence[str] | None = None,
-        algo: str = "text",
-        match: str = "any",
-        weights: SearchWeights | None = None,
-        session_weights: None = None,
-        scorer: str = "bm25f",
-        aggregate: str = "sum",
-        facets: tuple[()] = (),
-        sort_by: None = None,
-        vector: None = None,
-        rerank: int = 1000,
-        typos: bool = True,
-        lang: str | None = None,
-        offset: int = 0,
-        limit: int = 20,
-        explain: bool = False,
-        as_of: None = None,
-    ) -> Page:
-        """Rank sections by a text.
-
-        Parameters
-        ----------
-        text : str
-            ``words``, ``"a phrase"``, ``+must``, ``-not``, ``title:word``, ``body:``, ``code:``, and the
-            exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
-        mode : {"sections", "stats"}
-            Ranked results, or counts of matches and words.
-        where : str or Filter, optional
-            Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
-            the same made with `germane.where`.
-        collections : sequence of str, optional
-            Search only these.
-        match : {"any", "all"}
-            With ``all`` a section holds every word; when none does, any will do and the page says so.
-        weights : SearchWeights, optional
-        lang : str, optional
-            Analyse the text in this language only; otherwise in all that the searched sections hold.
-        offset : int
-            Results to leave out, from 0.
-        limit : int
-            Results to return, 1 to 1000.
-        explain : bool
-            Whether results carry reasons with the numbers behind each word.
-        user, session, profile, personalization, algo, session_weights, scorer, aggregate, facets, \
-        sort_by, vector, rerank, typos, as_of
-            Only their neutral value is available in this version.
-
-        Returns
-        -------
-        Page
-
-        Raises
-        ------
-        InvalidArgument
-            An argument cannot be used; the error names it.
-        QuerySyntaxError
-            `where` does not parse; the error says where.
-
-        Examples
-        --------
-        >>> db = open()
-        >>> ids = db.put_many([Item(id="a", body="red lamp"), Item(id="b", body="red red bulb")])
-        >>> [result.id for result in db.search("red lamp").items]
-        ['a', 'b']
-        """
-        # Every parameter goes on under its own name.
-        request = search_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._journal.read() as connection:
-            now = self._journal.now(connection)
-            return search(self._text.at(connection), self._catalogs, connection, request, now)
-
-    def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
-        """Rank sections by a text and return only the best ids and their scores.
-
-        Parameters
-        ----------
-        text : str
-        k : int
-            How many, 1 to 1000.
-        **same
-            As `search` takes them, but ``limit`` and ``mode``.
-
-        Examples
-        --------
-        >>> db = open()
-        >>> ids = db.put_many([Item(id="a", body="red lamp"), Item(id="b", body="blue lamp")])
-        >>> db.top("red")[0]
-        ['a']
-        """
-        for name in same:
-            if name not in _TOP_DEFAULTS:
-                raise InvalidArgument(name, "is no parameter of top")
-        try:
-            request = search_request(text, limit=k, mode="sections", **{**_TOP_DEFAULTS, **same})
-        except InvalidArgument as error:
-            if error.field != "limit":
-                raise
-            raise InvalidArgument("k", error.message.partition(": ")[2]) from None
-        with self._journal.read() as connection:
-            now = self._journal.now(connection)
-            return top(self._text.at(connection), self._catalogs, connection, request, now)
-
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
         with self._journal.read() as connection:
@@ -529,8 +418,9 @@ class Database(SignalCalls, RankingCalls):
     def rebuild(self) -> int:
         """Throw every view away, build it anew from the log, and return the position reached."""
         seq = self._journal.refold()
-        self._text.drop()
-        self._signals.drop()
+        for view in self._views:
+            view.drop()
+        self._moments.drop()
         with self._journal.read() as connection:
             self._text.at(connection)
             self._save(connection)
@@ -561,9 +451,10 @@ class Database(SignalCalls, RankingCalls):
                 with self._journal.read() as connection:
                     self._save(connection)
         except Error as error:
-            _logger.warning("the text index could not be saved: %s", error)
+            _logger.warning("what was derived from the log could not be saved: %s", error)
         finally:
             self._shown.close()
+            self._moments.drop()
             self._journal.close()
 
     def _declare(self, schema: Schema) -> None:
@@ -582,17 +473,13 @@ class Database(SignalCalls, RankingCalls):
                 *check_journal(connection),
                 *guarded("text", self._text.check, connection),
                 *guarded("catalog", self._catalogs.check, connection),
+                *guarded("people", self._people.check, connection),
+                *guarded("signals", self._signals.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
-        try:
-            self._text.save(connection)
-        except OSError as error:
-            _logger.warning("the text index could not be saved, and will be built anew: %s", error)
-
-
-_TOP_DEFAULTS: dict[str, Any] = {
-    name: default
-    for name, default in (Database.search.__kwdefaults__ or {}).items()
-    if name not in ("limit", "mode")
-}
+        for view in self._views:
+            try:
+                view.save(connection)
+            except OSError as error:
+                _logger.warning("the %s could not be saved, and will be built anew: %s", view.title, error)

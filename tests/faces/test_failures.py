@@ -12,9 +12,11 @@ import germane
 from faces.running import Cli
 from germane.faces.cli import failures
 from germane.log.file import FILE
+from germane.model.errors import BeyondRetention
 
 OCCURRED: tuple[tuple[BaseException, int], ...] = (
     (germane.InvalidArgument("limit", "0 is out of range"), 2),
+    (BeyondRetention("as_of", "lies before what is kept", 5), 2),
     (germane.SchemaError("lang", "'x' is no language"), 2),
     (germane.QuerySyntaxError("expected a word", 3), 2),
     (failures.Misuse("give one of them"), 2),
@@ -78,7 +80,23 @@ def test_messages_name_the_option_and_stay_on_one_line(error: BaseException, lin
         (("serach", "lamp"), ["'serach'", "'germane search'", "germane --help"]),
         (("Learn",), ["'germane learn'"]),
         (("lamp",), ["no verb 'lamp'", "'germane search lamp'"]),
-        (("retrieve",), ["no verb 'retrieve'"]),
+        (("gaps",), ["no verb 'gaps'"]),
+        (("retrieve", "nothing"), ["profile: 'nothing' is no profile", "trending"]),
+        (("retrieve", "hot", "--limit", "0"), ["--limit: 0 is out of range"]),
+        (("retrieve", "hot", "--session", "s"), ["--session: is not available"]),
+        (("retrieve", "hot", "--relax"), ["--relax goes with --max-per-creator or --max-share"]),
+        (("retrieve", "hot", "--max-per-creator", "0"), ["--max-per-creator: 0 is out of range"]),
+        (("retrieve", "hot", "--max-share", "kind"), ["--max-share: 'kind'", "meta.format=0.6"]),
+        (("retrieve", "hot", "--max-share", "id=0.5"), ["--max-share: 'id' is no field to limit"]),
+        (("retrieve", "hot", "--max-share", "kind=2"), ["--max-share kind: must be above 0"]),
+        (("retrieve", "hot", "--as-of", "1.5"), ["--as-of: '1.5' is neither a position"]),
+        (("retrieve", "hot", "--as-of", "2026-01-01"), ["--as-of", "no time zone"]),
+        (("retrieve", "hot", "--candidates", ""), ["--candidates: is empty"]),
+        (("retrieve", "hot", "--collection", ""), ["--collection: is empty"]),
+        (("query",), ["TEXT", "'germane query --help'"]),
+        (("query", "RETRIEVE items LIMIT 0"), ["limit: 0 is out of range"]),
+        (("explain",), ["ID", "'germane explain --help'"]),
+        (("explain", "a", "--limit", "0"), ["--limit: 0 is out of range"]),
         (("--bad",), ["--bad", "'germane --help'"]),
         (("--json",), ["--json needs a verb"]),
         (("--db", "", "stats"), ["--db", "is empty"]),

@@ -190,3 +190,17 @@ def test_a_filter_that_does_not_parse_is_shown_with_a_caret(cli: Cli, docs: Path
     assert len(text) < 100 and text.startswith("  ...") and text.endswith("...")
     assert text[caret.index("^") - 1 :].startswith("== 'b'")
     assert "\x1b" not in "".join(shown("id = \x1b[31m"))
+
+
+def test_a_search_in_the_past(cli: Cli) -> None:
+    cli.good("put", "--id", "a", "--title", "Old lamp")
+    seq = page(cli, "old")["as_of"]
+    cli.good("delete", "a")
+    assert page(cli, "old")["total"] == 0
+    assert page(cli, "old", "--as-of", str(seq))["items"][0]["id"] == "a"
+    assert cli.bad(2, "search", "old", "--as-of", "2001-01-01T00:00:00Z").startswith(
+        "--as-of: lies before the store began"
+    )
+    assert cli.bad(2, "search", "old", "--as-of", "1.5") == (
+        "--as-of: '1.5' is neither a position nor a time like 2024-05-01T12:00:00Z"
+    )

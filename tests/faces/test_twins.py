@@ -23,8 +23,14 @@ TWINS = {
     "get": "get",
     "document": "get --document",
     "search": "search",
+    "retrieve": "retrieve",
+    "explain": "explain",
+    "query": "query",
     "signal": "signal",
     "signal_many": "import",
+    "relate": "relate",
+    "unrelate": "relate --undo",
+    "user": "user",
     "stats": "stats",
     "check": "check",
     "rebuild": "rebuild",
@@ -44,6 +50,7 @@ VERBS_OF_THEIR_OWN = {
     "init": "open, with a schema",
     "schema": "Database.schema, and Schema.from_toml",
     "version": "germane.__version__",
+    "shell": "query, again and again",
 }
 
 command: Any = typer.main.get_command(app)

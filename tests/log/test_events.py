@@ -102,6 +102,8 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         positions=st.lists(st.none() | st.integers(0, 9), max_size=3).map(tuple),
         is_timed=st.booleans(),
     ),
+    events.Relate: st.builds(events.Relate, user=text, relation=text, target=text),
+    events.Unrelate: st.builds(events.Unrelate, user=text, relation=text, target=text),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),
 }
 

@@ -12,6 +12,7 @@ import pytest
 
 import germane
 from germane import Corruption, InvalidArgument, Item
+from germane.log.fold import MARKED
 
 
 def filled(folder: Path) -> Path:
@@ -42,6 +43,21 @@ def test_a_log_that_lost_its_end_is_not_taken_for_the_truth(tmp_path: Path) -> N
         with pytest.raises(Corruption, match="the log ends at event 100"):
             db.rebuild()
         assert db.get("299").body == "word299 lamp"
+
+
+def test_a_log_that_lost_its_last_signals_is_not_taken_for_the_truth(tmp_path: Path) -> None:
+    """Fails when no signal moves the watermark."""
+    with germane.open(tmp_path / "store") as db:
+        db.put(Item(id="a", body="lamp"))
+        for _ in range(MARKED):
+            db.signal("view", "a")
+        assert db.check().ok
+    edit(tmp_path / "store", "DELETE FROM log WHERE seq > 100")
+    with germane.open(tmp_path / "store") as db:
+        findings = db.check().findings
+        assert any(f"events 101 to {MARKED}, its last ones, are missing" in f.detail for f in findings)
+        with pytest.raises(Corruption, match="the log ends at event 100"):
+            db.rebuild()
 
 
 @pytest.mark.parametrize("left", ["views", "wal"])

@@ -16,7 +16,19 @@ from hypothesis import strategies as st
 
 from germane import Filter, InvalidArgument, QuerySyntaxError, to_plain, where
 from germane.model.filter_text import parse_filter
-from germane.model.filters import FIELDS, OPERATORS, ORDERED, And, Comparison, Field, Joined, Not, Or
+from germane.model.filters import (
+    FIELDS,
+    OPERATORS,
+    ORDERED,
+    STATES,
+    And,
+    Comparison,
+    Field,
+    Joined,
+    Not,
+    Or,
+    State,
+)
 
 UTC = datetime.UTC
 NEW_YEAR = datetime.datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,6 +41,8 @@ def shape(node: Filter) -> Any:
         return (*node.field, node.operator, [(type(value).__name__, repr(value)) for value in values])
     if isinstance(node, Joined):
         return (type(node).__name__, [shape(part) for part in node.parts])
+    if isinstance(node, State):
+        return ("State", node.state)
     assert isinstance(node, Not)
     return ("Not", shape(node.part))
 
@@ -67,6 +81,14 @@ def shape(node: Filter) -> Any:
         ("meta.when = '2026-01-01T00:00:00Z'", where.meta.when == "2026-01-01T00:00:00Z", None),
         ("NOT id = 'a'", ~(where.id == "a"), "not id = 'a'"),
         ("not not id = 'a'", ~~(where.id == "a"), None),
+        ("unseen", where.unseen, None),
+        (
+            "not saved and(following OR in_progress)",
+            ~where.saved & (where.following | where.in_progress),
+            "not saved and (following or in_progress)",
+        ),
+        ("meta.saved = 1 and unseen", (where.meta.saved == 1) & where.unseen, None),
+        ("unseen_in_session", None, None),
         ("id = 'a' And\n\ttype = 'b'", (where.id == "a") & (where.type == "b"), "id = 'a' and type = 'b'"),
         (
             "meta.price < 10 and (tags contains 'jazz' or not creator in ('a', 'b'))",
@@ -125,6 +147,8 @@ START = "a field, 'not' or '('"
             7,
             "expected ')', a string in single quotes, a number, true, false or time '...', not ','",
         ),
+        ("saved = true", 6, "expected 'and', 'or' or the end, not '='"),
+        ("UNSEEN", 6, "expected =, !=, <, <=, >, >=, 'contains' or 'in', but the text ends"),
         ("price < 10", 0, f"'price' is no field: there are {', '.join(FIELDS)}, and meta.NAME for metadata"),
         ("meta < 1", 0, f"'meta' is no field: there are {', '.join(FIELDS)}, and meta.NAME for metadata"),
         ("meta.'' = 1", 0, "a name of metadata: is empty: an id has 1 to 200 characters"),
@@ -194,6 +218,8 @@ def test_depth_is_bounded_and_parentheses_cost_none() -> None:
         (lambda: Comparison(Field("price"), "=", 1), "'price' is no field"),
         (lambda: Comparison(Field("id"), "like", "a"), "'like' is none of =, !="),
         (lambda: cast(Any, Filter)(), "a filter compares something"),
+        (lambda: State("seen"), "'seen' is none of unseen, saved, following, in_progress"),
+        (lambda: bool(where.unseen), "a filter is neither true nor false"),
         (lambda: And([where.id == "a"]), "'and' joins at least two filters"),
     ],
 )
@@ -233,6 +259,14 @@ def test_filters_are_immutable_values() -> None:
     with pytest.raises(AttributeError, match="immutable"):
         del made.parts
     assert to_plain({"where": made}) == {"where": "meta.x < 1 and not tags contains 'a'"}
+
+
+def test_a_filter_tells_whether_it_asks_for_the_user() -> None:
+    """Fails if a state is lost in what is made of it, and so in a copy."""
+    made = (where.meta.x < 1) | ~(where.id.in_(["a"]) & ~where.saved)
+    for each in (made, parse_filter(str(made)), pickle.loads(pickle.dumps(made)), where.saved, ~made):
+        assert each.state == "saved"
+    assert (where.meta.saved == "unseen").state is None
 
 
 def test_values_of_a_set_are_in_one_order() -> None:
@@ -275,7 +309,7 @@ def combined(parts: st.SearchStrategy[Filter]) -> st.SearchStrategy[Filter]:
     return st.one_of(parts.map(Not), several.map(And), several.map(Or))
 
 
-filters = st.recursive(comparisons(), combined, max_leaves=8)
+filters = st.recursive(comparisons() | st.sampled_from(STATES).map(State), combined, max_leaves=8)
 
 
 @given(filters)
@@ -290,7 +324,8 @@ PIECES = [
     "meta.", "price", "id", "tags", "created_at", " ", "=", "!=", "<", ">=", "in", "contains", "and", "OR",
     "not", "(", ")", ",", "'", "''", "'a'", "1", "-2.5", "1e9", "1e999", "true", "false", "time",
     "time '2026-01-01T00:00Z'",
-    "meta.x = 1", "meta.'", "\x00", "\n", "é", "\ud800", "中", "$", "\\", '"', "#", ".", "%", "9" * 30,
+    "meta.x = 1", "meta.'", "unseen", "in_progress",
+    "\x00", "\n", "é", "\ud800", "中", "$", "\\", '"', "#", ".", "%", "9" * 30,
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import germane
 from germane import InvalidArgument, Schema, SchemaError
+from germane.faces.cli.verbs.schema import toml
 
 KNOWN = "signals, profiles, policies, lang, synonyms, unknown_items, retention, impressions"
 
@@ -32,8 +34,17 @@ def test_a_language_is_brought_into_one_form() -> None:
         ("profiles", "hot", "must be a list of Profile, not str"),
         ("policies", None, "is not available in this version: leave it at ()"),
         ("synonyms", {}, "is not available in this version: leave it at None"),
-        ("unknown_items", "accept", "is not available in this version: leave it at 'refuse'"),
-        ("retention", "30d", "is not available in this version: leave it at None"),
+        ("unknown_items", "keep", "'keep' is none of refuse, accept"),
+        ("unknown_items", None, "None is none of refuse, accept"),
+        (
+            "retention",
+            "ever",
+            "'ever' is not a duration: give one like '30m', '24h' or '7d', or seconds above 0",
+        ),
+        ("retention", 0, "0 is not a duration: give one like '30m', '24h' or '7d', or seconds above 0"),
+        ("retention", True, "True is not a duration: give one like '30m', '24h' or '7d', or seconds above 0"),
+        ("retention", "59s", "'59s' is out of range: from a minute to 1000 years"),
+        ("retention", "400000d", "'400000d' is out of range: from a minute to 1000 years"),
         ("impressions", 1, "must be True or False, not 1"),
     ],
 )
@@ -58,8 +69,25 @@ def test_a_schema_is_immutable_and_a_value() -> None:
     assert schema != "german"
 
 
+@pytest.mark.parametrize("retention", ["90d", 90 * 86_400, 7_776_000.0, timedelta(days=90)])
+def test_unknown_items_and_retention_are_printed_back(retention: Any, tmp_path: Path) -> None:
+    """Fails when the declaration leaves one of them out: the store would forget it."""
+    schema = Schema([germane.Signal("view")], lang="fr", unknown_items="accept", retention=retention)
+    assert schema.retention == timedelta(days=90)
+    assert repr(schema).endswith("lang='french', unknown_items='accept', retention=7776000.0)")
+    path = tmp_path / "schema.toml"
+    path.write_text(toml(schema.declaration()))
+    assert Schema.from_toml(path) == Schema.from_declaration(schema.declaration()) == schema
+    assert schema != Schema(schema.signals, lang="fr", unknown_items="accept")
+    assert schema != Schema(schema.signals, lang="fr", retention=retention)
+    with germane.open(tmp_path / "store", path):
+        pass
+    with germane.open(tmp_path / "store") as db:
+        assert db.schema == schema
+
+
 @pytest.mark.parametrize(
-    ("toml", "field", "message"),
+    ("text", "field", "message"),
     [
         ('language = "de"', "language", f"language: is nothing a schema declares: it declares {KNOWN}"),
         ("lang = 3", "lang", "lang: must be a string, not int"),
@@ -69,9 +97,9 @@ def test_a_schema_is_immutable_and_a_value() -> None:
         ("a = " + "9" * 5_000, "schema", "schema: '{path}' is not TOML: Exceeds the limit"),
     ],
 )
-def test_files_that_are_refused(tmp_path: Path, toml: str, field: str, message: str) -> None:
+def test_files_that_are_refused(tmp_path: Path, text: str, field: str, message: str) -> None:
     path = tmp_path / "schema.toml"
-    path.write_text(toml)
+    path.write_text(text)
     with pytest.raises(SchemaError) as caught:
         Schema.from_toml(path)
     assert str(caught.value).startswith(message.format(path=path))

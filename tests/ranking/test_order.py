@@ -11,6 +11,7 @@ that is not renewed; `SLACK` with the wrong sign; the threshold one place too hi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def test_few_candidates_are_ranked_as_many_are(store: Store, monkeypatch: pytest
     monkeypatch.setattr(order, "FEW", 32_768)
     for share in (1.0, 0.7, 0.1):
         for wanted in (1, 20, 5_000):
-            store.read(lambda readings, s=share, w=wanted: check(readings, profile, s, w, 1))
+            store.read(partial(check, profile=profile, share=share, wanted=wanted, seed=1))
 
 
 def test_no_candidates_have_no_order(store: Store) -> None:

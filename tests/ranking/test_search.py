@@ -201,10 +201,21 @@ def test_freshness_prefers_the_young() -> None:
         ({"explain": 1}, "explain", "explain: must be True or False, not 1"),
         ({"typos": "no"}, "typos", "typos: must be True or False, not 'no'"),
         ({"algo": "hybrid"}, "algo", "algo: is not available in this version: leave it at 'text'"),
-        ({"user": "u"}, "user", "user: is not available in this version: leave it at None"),
+        ({"user": ""}, "user", "user: is empty: an id has 1 to 200 characters"),
+        (
+            {"where": "id = 'a' and not unseen"},
+            "where",
+            "where: 'unseen' is about a user: say which, as in user='ann', or leave it out",
+        ),
+        ({"session": "s"}, "session", "session: is not available in this version: leave it at None"),
         ({"facets": ("tag",)}, "facets", "facets: is not available in this version: leave it at ()"),
-        ({"as_of": 3}, "as_of", "as_of: is not available in this version: leave it at None"),
-        ({"rerank": 10}, "rerank", "rerank: is not available in this version: leave it at 1000"),
+        (
+            {"rerank": 0},
+            "rerank",
+            "rerank: 0 is out of range: it must be a whole number from 1 to 10000",
+        ),
+        ({"personalization": 2}, "personalization", "personalization: must be a number from 0 to 1, not 2"),
+        ({"profile": ""}, "profile", "profile: is empty: an id has 1 to 200 characters"),
     ],
 )
 def test_errors_name_the_parameter(
@@ -217,8 +228,8 @@ def test_errors_name_the_parameter(
 
 
 def test_every_parameter_of_a_later_feature_refuses_all_but_its_neutral_value(db: germane.Database) -> None:
-    later = ("user", "session", "personalization", "session_weights", "sort_by", "vector", "as_of")
-    for name in (*later, "profile", "scorer", "aggregate"):
+    later = ("session", "session_weights", "sort_by", "vector")
+    for name in (*later, "scorer", "aggregate"):
         with pytest.raises(InvalidArgument, match=f"^{name}: is not available") as caught:
             db.search("lamp", **{name: "x"})  # type: ignore[arg-type]
         assert caught.value.field == name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -98,6 +99,36 @@ def test_times_may_be_numpys(db: germane.Database) -> None:
     at = np.array(["2023-11-14T22:00:00", "2023-11-14T22:10:00"], "datetime64[s]")
     assert db.signal_many({"name": ["view"] * 2, "item": ["a"] * 2, "at": at}) == 2
     assert db.count("view", "a", "1h") == 2
+
+
+@pytest.mark.parametrize("kind", [list, "float64", "float32", "int64", "int32", "uint64"])
+def test_times_and_weights_of_any_kind_of_number(db: germane.Database, kind: Any) -> None:
+    """Fails if seconds are multiplied before they have room for microseconds."""
+    seconds = [1_699_999_872, 0, -1 if kind != "uint64" else 1]  # the first has room in 24 bits of a float
+    at, weight = ([*seconds], [1, 2, 3]) if kind is list else (np.array(seconds, kind), np.arange(1, 4))
+    assert db.signal_many({"name": ["view"] * 3, "item": ["a"] * 3, "at": at, "weight": weight}) == 3
+    with db._journal.read() as connection:
+        data = connection.execute("SELECT data FROM log WHERE type = 'signals'").get
+    recorded = msgspec.msgpack.decode(data)
+    assert np.frombuffer(recorded["at"], "<i8").tolist() == [second * 1_000_000 for second in seconds]
+    assert np.frombuffer(recorded["weight"], "<f8").tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_batch_that_is_sent_again_changes_nothing(db: germane.Database) -> None:
+    columns: dict[str, list[Any]] = {
+        "name": ["view", "like"] * 50,
+        "item": ["a", "b"] * 50,
+        "user": ["u", None] * 50,
+        "event_id": [None if n == 7 else f"e{n}" for n in range(100)],
+    }
+    assert db.signal_many(columns) == 100
+    assert db.signal_many(columns) == 1
+    more = {name: [*values, *values[:2]] for name, values in columns.items()}
+    assert db.signal_many({**more, "event_id": [*columns["event_id"], "new", "new too"]}) == 3
+    assert db.count("view", "a", "all") == 51
+    with pytest.raises(Conflict, match="event id 'e99' was used for another event"):
+        db.signal_many({**columns, "user": ["u", None] * 49 + ["u", "v"]})
+    assert db.check().ok
 
 
 @pytest.mark.parametrize(
@@ -326,6 +357,13 @@ def test_a_schema_is_read_from_toml(tmp_path: Path) -> None:
         ({"weight": [1.0, "x"]}, "rows[1].weight: must be a number"),
         ({"at": np.array([0.0, np.inf])}, "rows[1].at: inf is not a time"),
         ({"at": np.array([NOW, NOW + 301])}, "rows[1].at: lies more than 5 minutes ahead"),
+        ({"at": np.array([0.0, np.nan])}, "rows[1].at: nan is not a time"),
+        ({"at": [NOW, float("nan")]}, "rows[1].at: nan is not a time"),
+        ({"at": [0, 10**30]}, "rows[1].at: 10000"),
+        ({"weight": [1, True]}, "rows[1].weight: must be a number"),
+        ({"weight": np.array(["2020-01-01"] * 2, "datetime64[s]")}, "rows[0].weight: must be a number"),
+        ({"event_id": ["e", "\x00"]}, "rows[1].event_id: holds a control character at 0"),
+        ({"item": ["a", 7]}, "rows[1].item: must be a string, not int"),
         ({"at": [NOW, "soon"]}, "rows[1].at: a time is an aware datetime or seconds"),
         ({"user": ["u", 7]}, "rows[1].user: must be a string, not int"),
         ({"user": ["u", []]}, "rows[1].user: must be a string, not list"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -13,17 +15,25 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.columns import Column, Made, drafted, texts_of
+from germane.knowledge.stored import VERSION, canonical, from_arrays, to_arrays
+from germane.log import checkpoint
+from germane.log.chain import checksum_at, end
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
 from germane.text.segment import BoolArray
 
+NAME = "catalog"
+WORTH_SAVING = 10_000
+"""Items whose reading a checkpoint must save the next process to be worth writing."""
 META = "meta."
 """What the name of a column of metadata begins with."""
 MOST_KEPT = 16
 """How much that was made of a catalogue is kept with it."""
 BLOCK = 65_536
 """Items that are read before their values go into columns."""
+
+_logger = logging.getLogger("germane")
 
 
 @dataclass(frozen=True)
@@ -68,14 +78,29 @@ class Catalog:
 class CatalogView:
     """Gives the catalogue that reflects a connection's snapshot of the log.
 
-    It is built when it is first asked for. From then on it catches up with the items whose rows carry a
-    later position, and with the documents that were put or deleted since: these change what is listed
-    where without touching an item.
+    It is loaded from a checkpoint, or built, when it is first asked for. From then on it catches up with the
+    items whose rows carry a later position, and with the documents that were put or deleted since: these
+    change what is listed where without touching an item.
+
+    Parameters
+    ----------
+    store : str
+        The store's id.
+    folder : Path or None
+        Where checkpoints lie; None keeps none.
+    is_read_only : bool
+        Whether to leave everything there as it is.
     """
 
-    def __init__(self) -> None:
+    title = "catalogue"
+
+    def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
+        self._store = store
+        self._folder = folder
+        self._is_read_only = is_read_only
         self._turn = threading.Lock()
         self._catalog: Catalog | None = None
+        self._unsaved = 0
 
     def at(self, connection: apsw.Connection) -> Catalog:
         """Return the catalogue at the position that a connection sees, inside its transaction."""
@@ -87,38 +112,122 @@ class CatalogView:
             catalog = self._catalog
             if catalog is not None and (catalog.epoch, catalog.seq) > (turn, seq):
                 # Another thread has gone on while this one held an older snapshot: serve it apart.
-                return _caught_up(connection, _empty(turn), seq)
+                return _caught_up(connection, _empty(turn), seq)[0]
             if catalog is None or catalog.epoch != turn:
-                catalog = _empty(turn)
-            self._catalog = _caught_up(connection, catalog, seq)
+                catalog = self._load(connection, turn)
+            self._catalog, count = _caught_up(connection, catalog, seq)
+            self._unsaved += count
             return self._catalog
 
+    def save(self, connection: apsw.Connection) -> None:
+        """Write a checkpoint, if that spares the next process enough work.
+
+        Raises
+        ------
+        OSError
+            It could not be written; the store is as good without it.
+        """
+        if self._folder is None:
+            return
+        if self._catalog is None and not self._is_behind(connection):
+            return
+        catalog = self.at(connection)
+        if self._unsaved >= WORTH_SAVING:
+            checkpoint.write(
+                self._folder, NAME, self._manifest(connection), to_arrays(catalog.live, catalog.columns)
+            )
+            self._unsaved = 0
+
+    def drop(self) -> None:
+        """Forget the catalogue and its checkpoints; the next query builds it anew."""
+        with self._turn:
+            self._catalog = None
+            if self._folder is not None:
+                checkpoint.clear(self._folder, NAME)
+
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
-        """Yield what is wrong with the catalogue, if there is one, against one built anew."""
-        if self._catalog is None:
+        """Yield what is wrong with the catalogue or its checkpoint, against one built from the tables."""
+        is_saved = False
+        if self._folder is not None and self._folder.is_dir():
+            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
+                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
+            loaded = self._loaded(connection, self._folder)
+            is_saved = loaded.manifest is not None
+            for damage in loaded.damage:
+                yield Finding("checkpoint", damage)
+        if self._catalog is None and not is_saved:
             return
         ours, fresh = self.at(connection), CatalogView().at(connection)
         if not np.array_equal(ours.live, fresh.live):
             yield Finding("catalog", "the catalogue knows other live items than the tables")
         for name in sorted(ours.columns.keys() | fresh.columns.keys()):
-            if ours.columns.get(name, Column()).rows() != fresh.columns.get(name, Column()).rows():
+            column, texts = canonical(name, ours.columns.get(name, Column()))
+            wanted, wanted_texts = canonical(name, fresh.columns.get(name, Column()))
+            if texts != wanted_texts or not column.equals(wanted):
                 yield Finding("catalog", f"the catalogue differs from the tables in {name!r}")
+
+    def _is_behind(self, connection: apsw.Connection) -> bool:
+        assert self._folder is not None
+        saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
+        changed = connection.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
+        ).get
+        return bool(changed >= WORTH_SAVING)
+
+    def _load(self, connection: apsw.Connection, turn: int) -> Catalog:
+        self._unsaved = 0
+        if self._folder is not None and self._folder.is_dir():
+            manifest, arrays, damage = self._loaded(connection, self._folder)
+            catalog = None
+            if manifest is not None:
+                try:
+                    catalog = Catalog(manifest.seq, turn, *from_arrays(arrays))
+                except (KeyError, ValueError, TypeError) as error:
+                    damage += (
+                        checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
+                    )
+            for each in damage:
+                _logger.warning("a checkpoint of the catalogue cannot be used and is built anew: %s", each)
+            if catalog is not None:
+                return catalog
+        return _empty(turn)
+
+    def _loaded(self, connection: apsw.Connection, folder: Path) -> checkpoint.Loaded:
+        return checkpoint.load(
+            folder,
+            NAME,
+            self._manifest(connection),
+            lambda seq: checksum_at(connection, seq),
+            self._is_read_only,
+        )
+
+    def _manifest(self, connection: apsw.Connection) -> checkpoint.Manifest:
+        last = end(connection)
+        return checkpoint.Manifest(
+            store=self._store,
+            epoch=epoch(connection),
+            seq=last.seq,
+            history=last.checksum,
+            format=str(VERSION),
+        )
 
 
 def _empty(turn: int) -> Catalog:
     return Catalog(0, turn, np.zeros(1, np.bool_), {})
 
 
-def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catalog:
+def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> tuple[Catalog, int]:
+    """Return the catalogue at a position, and how many items have changed."""
     if catalog.seq == seq:
-        return catalog
+        return catalog, 0
     states = states_changed_since(connection, catalog.seq)
     documents = documents_changed_since(connection, catalog.seq)
     block = list(islice(states, BLOCK))
     if not block and not documents:  # signals and the like change nothing here
-        return replace(catalog, seq=seq)
-    columns, live = dict(catalog.columns), catalog.live.copy()
+        return replace(catalog, seq=seq), 0
+    columns, live, count = dict(catalog.columns), catalog.live.copy(), 0
     while block:
+        count += len(block)
         changed = np.fromiter((state.ordinal for state in block), np.int64, len(block))
         live = np.append(live, np.zeros(max(0, int(changed[-1]) + 1 - len(live)), np.bool_))
         live[changed] = np.fromiter((state.live for state in block), np.bool_, len(block))
@@ -133,9 +242,8 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> Catal
         columns["document"] = _relisted(
             columns.get("document", Column()), documents, listed(connection, documents)
         )
-    return Catalog(
-        seq, catalog.epoch, live, {name: column for name, column in columns.items() if len(column)}
-    )
+    held = {name: column for name, column in columns.items() if len(column)}
+    return Catalog(seq, catalog.epoch, live, held), count
 
 
 def _values(columns: dict[str, Column], states: list[State]) -> dict[str, Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -25,17 +26,53 @@ _KINDS = {str: STRING, int: INT, float: FLOAT, bool: BOOL, dict: TIME}
 
 
 class Texts:
-    """The strings of a column, numbered as they first appear; it only ever grows."""
+    """The strings of a column, numbered as they first appear; it only ever grows.
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-        self.values: list[str] = []
+    Parameters
+    ----------
+    count : int
+        How many there are to begin with.
+    read : callable, optional
+        Returns them, when they are first asked for.
+    """
+
+    def __init__(self, count: int = 0, read: Callable[[], list[str]] | None = None) -> None:
+        self._turn = threading.Lock()
+        self._count = count
+        self._read = read
+        self._numbers: dict[str, int] = {}
+        self._values: list[str] = []
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each string."""
+        if self._read is not None:
+            self._fill()
+        return self._numbers
+
+    @property
+    def values(self) -> list[str]:
+        """The strings by their numbers."""
+        if self._read is not None:
+            self._fill()
+        return self._values
+
+    def __len__(self) -> int:
+        return self._count if self._read is not None else len(self._values)
+
+    def _fill(self) -> None:
+        with self._turn:
+            if self._read is not None:
+                self._values = self._read()
+                self._numbers = {text: number for number, text in enumerate(self._values)}
+                self._read = None  # last: until then others come here too, and wait
 
     def number(self, text: str) -> int:
         """Return the number of a string, a new one if need be."""
-        number = self.numbers.setdefault(text, len(self.values))
-        if number == len(self.values):
-            self.values.append(text)
+        values = self.values
+        number = self.numbers.setdefault(text, len(values))
+        if number == len(values):
+            values.append(text)
         return number
 
 
@@ -153,7 +190,7 @@ class Column:
 
     def without(self, gone: BoolArray) -> Column:
         """Return the column without some of its values."""
-        return self if not gone.any() else self._taken(np.flatnonzero(~gone))
+        return self if not gone.any() else self.taken(np.flatnonzero(~gone))
 
     def joined(self, more: Column) -> Column:
         """Return the column with more values, whose strings have the same numbers."""
@@ -171,20 +208,20 @@ class Column:
         """Return the column by ordinal; several values of one item stay in order."""
         if bool((self.ordinals[1:] >= self.ordinals[:-1]).all()):
             return self
-        return self._taken(np.argsort(self.ordinals, kind="stable"))
+        return self.taken(np.argsort(self.ordinals, kind="stable"))
 
     def replaced(self, changed: IntArray, values: Column) -> Column:
         """Return the column with these values for some items instead of what they had."""
         had = self.at(changed)
         if not len(values) and not had.any():
             return self
-        if np.count_nonzero(had) == len(values) and self._taken(np.flatnonzero(had)).equals(values):
+        if np.count_nonzero(had) == len(values) and self.taken(np.flatnonzero(had)).equals(values):
             return self
         return self.without(had).joined(values)
 
     def compacted(self) -> Column:
         """Return the column with only those strings that it holds, if most are of the past."""
-        if len(self.texts.values) <= 2 * len(self) + 1024:
+        if len(self.texts) <= 2 * len(self) + 1024:
             return self
         is_text = self.kinds == STRING
         held, places = np.unique(self.bits[is_text], return_inverse=True)
@@ -254,7 +291,8 @@ class Column:
         dense[self.ordinals[which]] = self.bits[which]
         return dense
 
-    def _taken(self, places: IntArray) -> Column:
+    def taken(self, places: IntArray) -> Column:
+        """Return some of the values, by their places."""
         return Column(
             self.ordinals[places], self.kinds[places], self.in_list[places], self.bits[places], self.texts
         )

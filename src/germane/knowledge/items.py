@@ -39,9 +39,10 @@ class Current(NamedTuple):
 
 
 def current(writer: Writer, id: str) -> Current | None:
-    """Return the state of an item, live or not."""
+    """Return the state of an item, live or not; None for one that was never put."""
     found = writer.connection.execute(
-        "SELECT rev, creator, metadata, tags, collection, kind, created_at, live FROM item WHERE id = ?",
+        "SELECT rev, creator, metadata, tags, collection, kind, created_at, live FROM item"
+        " WHERE id = ? AND rev <> ''",
         (id,),
     ).fetchone()
     return Current(*found) if found else None
@@ -184,7 +185,7 @@ def read(connection: apsw.Connection, id: str) -> Row:
         There is none, or it was deleted.
     """
     row = item_by_id(connection, id)
-    if row is None:
+    if row is None or not row.rev:
         raise NotFound(f"there is no item {id!r}")
     if not row.live:
         raise NotFound(f"item {id!r} was deleted: put it again to bring it back")

@@ -12,7 +12,7 @@ import numpy as np
 
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import BOOL, FLOAT, INT, STRING, TIME, Column
-from germane.model.filters import Comparison, Filter, Joined, Not, Or
+from germane.model.filters import Comparison, Filter, Joined, Not, Or, State
 from germane.model.times import to_micros
 from germane.model.values import Scalar
 from germane.text.segment import BoolArray, IntArray
@@ -22,7 +22,13 @@ SEVERAL = ("tags", "document")
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 
-def select(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> BoolArray:
+States = Callable[[str, int], BoolArray]
+"""Tells of so many ordinals which are in a state to the user."""
+
+
+def select(
+    connection: apsw.Connection, catalog: Catalog, condition: Filter, states: States | None = None
+) -> BoolArray:
     """Return which items meet a filter: bool[ordinals].
 
     Parameters
@@ -31,22 +37,30 @@ def select(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> 
         At the catalogue's position; ids are looked up in the tables.
     catalog : Catalog
     condition : Filter
+    states : callable, optional
+        Needed by a filter that asks something of the user.
     """
-    met: BoolArray = _met(connection, catalog, condition) & catalog.live
+    met: BoolArray = _met(connection, catalog, condition, states) & catalog.live
     return met
 
 
-def _met(connection: apsw.Connection, catalog: Catalog, condition: Filter) -> BoolArray:
+def _met(
+    connection: apsw.Connection, catalog: Catalog, condition: Filter, states: States | None
+) -> BoolArray:
     if isinstance(condition, Not):
-        return ~_met(connection, catalog, condition.part)
+        return ~_met(connection, catalog, condition.part, states)
     if isinstance(condition, Joined):
         join: Callable[[BoolArray, BoolArray], BoolArray]
         join = np.logical_or if isinstance(condition, Or) else np.logical_and
-        return reduce(join, (_met(connection, catalog, part) for part in condition.parts))
-    assert isinstance(condition, Comparison)
+        return reduce(join, (_met(connection, catalog, part, states) for part in condition.parts))
     met = np.zeros(len(catalog.live), np.bool_)
+    if isinstance(condition, State):
+        assert states is not None
+        return states(condition.state, len(met))
+    assert isinstance(condition, Comparison)
     if condition.field.name == "id":
-        met[_with_ids(connection, condition)] = True
+        found = _with_ids(connection, condition)
+        met[found[found < len(met)]] = True  # items that were never put have ordinals too
         return met
     name = META + condition.field.key if condition.field.key is not None else condition.field.name
     column = catalog.columns.get(name)

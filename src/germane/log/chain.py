@@ -44,6 +44,11 @@ def end(connection: apsw.Connection) -> End:
     return End(*found) if found else End(0, BEFORE_ALL_TIMES, 0)
 
 
+def start(connection: apsw.Connection) -> End:
+    """Return the event that a log starts after: none, or its base."""
+    return End(0, BEFORE_ALL_TIMES, 0)
+
+
 def checksum_at(connection: apsw.Connection, seq: int) -> int:
     """Return the chain's value at a position, 0 when there is no such event."""
     return int(connection.execute("SELECT checksum FROM log WHERE seq = ?", (seq,)).get or 0)
@@ -52,11 +57,11 @@ def checksum_at(connection: apsw.Connection, seq: int) -> int:
 def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str | bytes) -> int:
     """Return the chain's value after an event: a CRC-32 that goes on from the one before."""
     told = data.encode() if isinstance(data, str) else data
-    return zlib.crc32(told, zlib.crc32(f"{seq} {at} {recorded_at} {type} {len(told)} ".encode(), before))
+    return zlib.crc32(b"%d %d %d %b %d %b" % (seq, at, recorded_at, type.encode(), len(told), told), before)
 
 
-def events(connection: apsw.Connection) -> Iterator[tuple[int, Event]]:
-    """Yield every event of a log with its position, in order.
+def events(connection: apsw.Connection, until: int | None = None) -> Iterator[tuple[int, Event]]:
+    """Yield every event of a log with its position, in order, up to a position.
 
     Raises
     ------
@@ -65,7 +70,8 @@ def events(connection: apsw.Connection) -> Iterator[tuple[int, Event]]:
     """
     expected, before = 1, 0
     for seq, at, recorded_at, type, data, checksum in connection.execute(
-        "SELECT seq, at, recorded_at, type, data, checksum FROM log ORDER BY seq"
+        "SELECT seq, at, recorded_at, type, data, checksum FROM log WHERE seq <= ? ORDER BY seq",
+        (1 << 62 if until is None else until,),
     ):
         if seq != expected:
             raise Corruption(f"events {expected} to {seq - 1} of the log are missing: restore a backup")

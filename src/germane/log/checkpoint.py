@@ -112,7 +112,12 @@ def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.n
 
 
 def load(
-    folder: Path, view: str, wanted: Manifest, history: Callable[[int], int], is_read_only: bool = False
+    folder: Path,
+    view: str,
+    wanted: Manifest,
+    history: Callable[[int], int],
+    is_read_only: bool = False,
+    writable: bool = False,
 ) -> Loaded:
     """Load the newest checkpoint of a view that belongs to the wanted store, epoch and format.
 
@@ -126,6 +131,8 @@ def load(
         Returns the log's chain at a position.
     is_read_only : bool
         Whether to leave damaged ones where they are.
+    writable : bool
+        Whether the arrays can be written to; a page that is becomes the process's own, and no file changes.
     """
     damage: list[str] = []
     for path in sorted(folder.glob(f"{view}-*"), key=_position, reverse=True):
@@ -141,7 +148,7 @@ def load(
                 continue  # another process has gone on
             if manifest.history != history(manifest.seq):
                 raise ValueError("it belongs to another history of this store")
-            return Loaded(manifest, _arrays(path, manifest), tuple(damage))
+            return Loaded(manifest, _arrays(path, manifest, writable), tuple(damage))
         except FileNotFoundError as error:
             if path.exists():  # otherwise another process has just replaced it
                 damage.append(_set_aside(path, f"{Path(error.filename).name} is missing", is_read_only))
@@ -177,17 +184,19 @@ def _manifest(path: Path) -> Manifest:
     return manifest
 
 
-def _arrays(path: Path, manifest: Manifest) -> Arrays:
-    return {name: _read(path / f"{name}.npy", checksum) for name, checksum in manifest.checksums.items()}
+def _arrays(path: Path, manifest: Manifest, writable: bool = False) -> Arrays:
+    return {
+        name: _read(path / f"{name}.npy", checksum, writable) for name, checksum in manifest.checksums.items()
+    }
 
 
-def _read(path: Path, checksum: int) -> np.ndarray[Any, Any]:
+def _read(path: Path, checksum: int, writable: bool) -> np.ndarray[Any, Any]:
     if _checksum(path) != checksum:
         raise ValueError(f"{path.name} does not match its checksum")
     empty = np.load(path, mmap_mode=None, allow_pickle=False) if path.stat().st_size <= 256 else None
     if empty is not None:  # an empty array cannot be mapped
         return np.asarray(empty)
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    return np.asarray(np.load(path, mmap_mode="c" if writable else "r", allow_pickle=False))
 
 
 def _is_sound(path: Path, wanted: Manifest) -> bool:

@@ -27,14 +27,16 @@ class WalSync:
         self._path = path
         self._in_background = in_background
         self._file: int | None = None
-        self._turn = threading.Condition()
+        self._lock = threading.RLock()
+        self._turn = threading.Condition(self._lock)
         self._asked = 0
         self._done = 0
         self._failed = 0
         self._failure: OSError | None = None
         self._untold: OSError | None = None
         self._syncing = False
-        self._closed = False
+        self._resting = False
+        self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
     def ask(self) -> None:
@@ -45,15 +47,18 @@ class WalSync:
         OSError
             The background thread failed to sync an earlier write, whose caller was not there to be told.
         """
-        with self._turn:
+        with self._lock:
             self._asked += 1
             if not self._in_background:
                 return
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="germane-sync", daemon=True)
                 self._thread.start()
-            self._turn.notify_all()
-            self._tell()
+            if self._resting:  # woken while writes gather, it would cost more than a write does
+                self._resting = False
+                self._turn.notify_all()
+            if self._untold is not None:
+                self._tell()
 
     def wait(self) -> None:
         """Return when everything asked for so far is on disk.
@@ -89,7 +94,7 @@ class WalSync:
                 self._tell()
         finally:
             with self._turn:
-                self._closed = True
+                self._closed.set()
                 self._turn.notify_all()
             if self._thread is not None:
                 self._thread.join()
@@ -126,12 +131,14 @@ class WalSync:
     def _run(self) -> None:
         while True:
             with self._turn:
-                self._turn.wait_for(lambda: self._closed or self._asked > max(self._done, self._failed))
-                if self._closed:
-                    return
-                self._turn.wait_for(lambda: self._closed, timeout=INTERVAL)
+                while self._asked <= max(self._done, self._failed) and not self._closed.is_set():
+                    self._resting = True
+                    self._turn.wait()
+            if self._closed.wait(INTERVAL):
+                return
             try:
                 self.wait()
             except OSError as error:
                 with self._turn:
                     self._untold = error
+                    self._turn.notify_all()

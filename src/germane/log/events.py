@@ -92,6 +92,8 @@ class RecordSignal(Event, frozen=True, kw_only=True):
     position: int | None = None
     is_timed: bool = False
     """Whether the caller gave the time."""
+    is_first: bool = False
+    """Whether this is the first that the store hears of the item: it gets its ordinal here."""
 
 
 class RecordSignals(Event, frozen=True, kw_only=True):
@@ -113,6 +115,24 @@ class RecordSignals(Event, frozen=True, kw_only=True):
     pages: tuple[str | None, ...] = ()
     positions: tuple[int | None, ...] = ()
     is_timed: bool = False
+    first: tuple[str, ...] = ()
+    """Ids of items that the store hears of for the first time: they get the next ordinals, in order."""
+
+
+class Relate(Event, frozen=True, kw_only=True):
+    """From here on a user follows, saves, mutes, hides or blocks a target."""
+
+    user: str
+    relation: str
+    target: str
+
+
+class Unrelate(Event, frozen=True, kw_only=True):
+    """From here on a user does no more."""
+
+    user: str
+    relation: str
+    target: str
 
 
 class DeclareSchema(Event, frozen=True, kw_only=True):
@@ -131,6 +151,8 @@ TYPES: dict[str, type[Event]] = {
     "schema": DeclareSchema,
     "signal": RecordSignal,
     "signals": RecordSignals,
+    "relate": Relate,
+    "unrelate": Unrelate,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
 _BINARY = "signals"

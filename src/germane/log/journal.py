@@ -6,8 +6,9 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar, TypeVarTuple
 
 import apsw
 
@@ -16,8 +17,9 @@ from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
 from germane.log.file import JournalFile, pragma
-from germane.log.fold import fold, folded, mark, refold
+from germane.log.fold import fold, folded, is_marked, mark, refold
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
+from germane.log.tip import Tip
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
 from germane.model.signals import BUILT_IN
@@ -25,6 +27,9 @@ from germane.version import FORMAT
 
 WAL_PAGES = 4_096
 """Pages of write-ahead log after which it is copied back into the main file."""
+
+_Given = TypeVarTuple("_Given")
+_Decided = TypeVar("_Decided")
 
 
 class Writer:
@@ -34,29 +39,47 @@ class Writer:
     ----------
     connection : apsw.Connection
         Inside its transaction.
+    execute : callable
+        Runs a statement of that connection that returns no rows, on a cursor that is there already.
+    tip : Tip
+        Where the log ends, and what the tables say there.
     now : int
         The database's time in microseconds, for the whole transaction.
     """
 
-    def __init__(self, connection: apsw.Connection, now: int) -> None:
+    __slots__ = ("_execute", "connection", "has_changed", "now", "reached", "tip")
+
+    def __init__(self, connection: apsw.Connection, execute: Callable[..., Any], tip: Tip, now: int) -> None:
         self.connection = connection
+        self._execute = execute
+        self.tip = tip
         self.now = now
-        self.head, _, self._checksum = end(connection)
         self.has_changed = False
+        self.reached = 0
+
+    @property
+    def head(self) -> int:
+        """The position of the last event."""
+        return self.tip.head
 
     def append(self, event: Event, at: int | None = None) -> int:
         """Append an event that happened at a time (now, without one), and return its position."""
         at = self.now if at is None else at
-        self.head += 1
+        seq = self.tip.head + 1
         self.has_changed = True
         kind, data = encode(event)
-        self._checksum = chained(self._checksum, self.head, at, self.now, kind, data)
-        self.connection.execute(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
-            (self.head, at, self.now, kind, data, self._checksum),
-        )
-        fold(self.connection, self.head, event)
-        return self.head
+        checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
+        self._execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum))
+        fold(self.connection, seq, event)
+        self.tip.move(event, seq, self.now, checksum)
+        if is_marked(seq, event):
+            self.reached = seq
+        return seq
+
+    def change(self) -> None:
+        """Say that something was changed by other means than appending: nothing remembered holds."""
+        self.has_changed = True
+        self.tip.forget()
 
     def keep(
         self,
@@ -107,6 +130,7 @@ class Journal:
         self._synced = durability == "sync"
         self._write_turn = threading.Lock()
         self._memory_turn = threading.RLock()
+        self._turn: AbstractContextManager[Any] = self._memory_turn if folder is None else self._write_turn
         self._time_turn = threading.Lock()
         self._latest = BEFORE_ALL_TIMES
         self._idle: list[apsw.Connection] = []
@@ -125,6 +149,8 @@ class Journal:
             except BaseException:
                 self._writer.close()
                 raise
+        self._execute = self._writer.cursor().execute
+        self._tip = Tip(self._writer, self._file.check_format)
         if self.path is not None and not read_only:
             self._writer.set_wal_hook(self._count_pages)
             self._wal = WalSync(self._file.wal, in_background=not self._synced)
@@ -142,8 +168,8 @@ class Journal:
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
         """Give a connection inside one read transaction: everything in it is of one position."""
+        self._refuse_forked()
         if self.path is None:
-            self._refuse_closed()
             with self._memory_turn:
                 self._refuse_closed()
                 yield self._writer
@@ -168,35 +194,73 @@ class Journal:
     @contextmanager
     def write(self) -> Iterator[Writer]:
         """Give a writer inside one exclusive transaction; an exception takes all of it back."""
-        if self.read_only:
-            raise ReadOnly("the store was opened with read_only=True: open it without, to write")
-        self._refuse_closed()
-        with self._memory_turn if self.path is None else self._write_turn:
+        self._refuse_writing()
+        with self._turn:
             self._refuse_closed()
-            connection = self._writer
-            with translated(self.path):
-                try:
-                    connection.execute("BEGIN IMMEDIATE")
-                    self._file.check_format(connection)
-                    writer = Writer(connection, self.now(connection))
-                    yield writer
-                    if writer.has_changed:
-                        mark(connection, writer.head)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    with suppress(apsw.Error):
-                        connection.execute("ROLLBACK")
+            try:
+                writer = self._begin()
+                yield writer
+                self._commit(writer)
+            except BaseException:
+                self._take_back()
+                with translated(self.path):
                     raise
             self._ask_for_sync(writer)
-        if self._wal is not None:
-            self._settle(self._wal, writer)
+        self._settle(writer)
+
+    def transact(self, decide: Callable[[Writer, *_Given], _Decided], *given: *_Given) -> _Decided:
+        """Return what a function decides inside one exclusive transaction, as `write` gives it.
+
+        A context manager that is a generator costs as much as all that is done here for one signal.
+        """
+        self._refuse_writing()
+        with self._turn:
+            self._refuse_closed()
+            try:
+                writer = self._begin()
+                decided = decide(writer, *given)
+                self._commit(writer)
+            except BaseException:
+                self._take_back()
+                with translated(self.path):
+                    raise
+            self._ask_for_sync(writer)
+        self._settle(writer)
+        return decided
 
     def now(self, connection: apsw.Connection) -> int:
         """Return the database's time: the clock's, but never before what was logged or returned here."""
-        moment = max(self._clock(), end(connection).recorded_at)
+        return self._tell(end(connection).recorded_at)
+
+    def _tell(self, recorded_at: int) -> int:
+        moment = self._clock()
         with self._time_turn:
-            self._latest = max(self._latest, moment)
+            if moment > self._latest:
+                self._latest = moment
+            if recorded_at > self._latest:
+                self._latest = recorded_at
             return self._latest
+
+    def _begin(self) -> Writer:
+        self._execute("BEGIN IMMEDIATE")
+        self._tip.arrive()
+        return Writer(self._writer, self._execute, self._tip, self._tell(self._tip.recorded_at))
+
+    def _commit(self, writer: Writer) -> None:
+        if writer.reached:
+            mark(writer.connection, writer.reached)
+        self._execute("COMMIT")
+        self._tip.leave()
+
+    def _take_back(self) -> None:
+        self._tip.forget()
+        with suppress(apsw.Error):
+            self._execute("ROLLBACK")
+
+    def _refuse_writing(self) -> None:
+        if self.read_only:
+            raise ReadOnly("the store was opened with read_only=True: open it without, to write")
+        self._refuse_forked()
 
     def refold(self) -> int:
         """Fold the log into new tables and make every process drop what it derived from the old ones.
@@ -223,7 +287,7 @@ class Journal:
         with self.write() as writer:
             seq: int = refold(writer.connection, writer.connection, known)
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
-            writer.has_changed = True
+            writer.change()
         return seq
 
     def close(self) -> None:
@@ -250,12 +314,14 @@ class Journal:
             while True:
                 self._idle.pop().close()
 
-    def _refuse_closed(self) -> None:
+    def _refuse_forked(self) -> None:
         if os.getpid() != self._process:
             # Locks, connections and threads do not come through a fork in a state that can be used.
             raise InvalidArgument(
                 "database", "was opened before this process was forked: open it in the child"
             )
+
+    def _refuse_closed(self) -> None:
         if self._closed:
             raise InvalidArgument("database", "is closed: open it again")
 
@@ -266,9 +332,9 @@ class Journal:
             if pragma(connection, "user_version") == 0:
                 connection.execute(TRUTH + FOLDED)
                 connection.execute("INSERT INTO store VALUES ('id', ?), ('epoch', '0')", (uuid.uuid4().hex,))
-                writer = Writer(connection, self.now(connection))
-                writer.append(DeclareSchema(schema=Schema(signals=BUILT_IN).declaration()))
-                mark(connection, writer.head)
+                tip = Tip(connection, lambda _: None)
+                writer = Writer(connection, connection.execute, tip, self.now(connection))
+                mark(connection, writer.append(DeclareSchema(schema=Schema(signals=BUILT_IN).declaration())))
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("COMMIT")
@@ -292,27 +358,24 @@ class Journal:
             except OSError as error:
                 raise self._not_synced(error) from None
 
-    def _settle(self, wal: WalSync, writer: Writer) -> None:
+    def _settle(self, writer: Writer) -> None:
+        if self._wal is None:
+            return
         if self._synced:
             try:
-                wal.wait()
+                self._wal.wait()
             except OSError as error:
                 raise self._not_synced(error) from None
-        if writer.has_changed:
-            self._copy_back()
+        # A reader of an old snapshot can keep the log from being copied whole: try again when it has grown.
+        if writer.has_changed and self._wal_pages - self._copied_at >= WAL_PAGES:
+            self._copied_at = self._wal_pages
+            self._file.copy_back()
 
     def _not_synced(self, error: OSError) -> Busy:
         return Busy(
             f"{self.path}: syncing to disk failed ({error.strerror}); the last writes are in the store, "
             "but a power failure may undo them. Check the disk, and make a backup"
         )
-
-    def _copy_back(self) -> None:
-        # A reader of an old snapshot can keep the log from being copied whole: try again when it has grown.
-        if self._wal_pages - self._copied_at < WAL_PAGES:
-            return
-        self._copied_at = self._wal_pages
-        self._file.copy_back()
 
 
 def head(connection: apsw.Connection) -> int:

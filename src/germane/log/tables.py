@@ -49,9 +49,15 @@ CREATE TABLE root (name TEXT PRIMARY KEY, location TEXT NOT NULL UNIQUE) STRICT,
 CREATE TABLE event_id (
   id TEXT PRIMARY KEY, seq INTEGER NOT NULL, row INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE relation (
+  user TEXT NOT NULL, relation TEXT NOT NULL, target TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (user, relation, target)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO view VALUES ('tables', 0);
 """
 
-FOLDED_NAMES = ("item", "version", "tag", "document", "section", "root", "event_id", "declared", "view")
+FOLDED_NAMES = (
+    "item", "version", "tag", "document", "section", "root", "event_id", "relation", "declared", "view",
+)  # fmt: skip

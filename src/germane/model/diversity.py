@@ -62,7 +62,8 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
 
     def caps(self, limit: int) -> dict[str, int]:
         """Return how many items of a page may have one value of each field."""
-        return {name: max(1, int(share * limit)) for name, share in self.max_share.items()}
+        # A share like 0.29 is a little less than that; of 100 places it must not come to 28.
+        return {name: max(1, int(share * limit + 1e-9)) for name, share in self.max_share.items()}
 
     def declaration(self) -> dict[str, Any]:
         """Return the limits as plain data, without those that say nothing."""
@@ -91,7 +92,10 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
                 raise InvalidArgument(
                     f"{field}.{name}", f"is no limit: there are {', '.join(cls.__struct_fields__)}"
                 )
-        return cls(**given)
+        try:
+            return cls(**given)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{field}.{error.field}", error.message.partition(": ")[2]) from None
 
 
 def shared_field(name: object) -> Field:

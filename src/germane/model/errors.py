@@ -42,6 +42,22 @@ class InvalidArgument(Error, ValueError):
         self.field = field
 
 
+class BeyondRetention(InvalidArgument):
+    """A point of the past whose events were replaced by what they came to.
+
+    Parameters
+    ----------
+    field : str
+    message : str
+    earliest : int
+        The first position that can be read.
+    """
+
+    def __init__(self, field: str, message: str, earliest: int) -> None:
+        super().__init__(field, message)
+        self.earliest = earliest
+
+
 class SchemaError(InvalidArgument):
     """A declaration in a schema cannot be used; `field` names it."""
 

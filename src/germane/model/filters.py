@@ -16,6 +16,8 @@ from germane.model.values import Scalar, check_id, check_value
 
 FIELDS = ("id", "type", "tags", "creator", "document", "collection", "kind", "created_at")
 """What a filter can ask of an item, beside its metadata."""
+STATES = ("unseen", "saved", "following", "in_progress")
+"""What a filter can ask of an item and the user whom results are for, in one word."""
 ORDERED = ("<", "<=", ">", ">=")
 OPERATORS = ("=", "!=", *ORDERED, "in", "contains")
 DEEPEST = 100
@@ -42,7 +44,7 @@ class Field(NamedTuple):
     def __str__(self) -> str:
         if self.key is None:
             return self.name
-        return f"meta.{self.key if _BARE_PATH.fullmatch(self.key) else _quoted(self.key)}"
+        return f"meta.{self.key if _BARE_PATH.fullmatch(self.key) else in_quotes(self.key)}"
 
     def python(self) -> str:
         """Return the field as Python builds it."""
@@ -71,6 +73,8 @@ class Filter:
     """How tightly its text holds together: 0 or, 1 and, 2 not, 3 a comparison."""
     depth = 1
     """Levels of nesting."""
+    state: str | None = None
+    """The first of `STATES` that it asks for, None when it asks nothing of the user."""
 
     def __init__(self) -> None:
         raise InvalidArgument("where", "a filter compares something: make one as in where.meta.price < 10")
@@ -191,6 +195,39 @@ class Comparison(Filter):
         return f"{field} {'==' if self.operator == '=' else self.operator} {self.value!r}"
 
 
+class State(Filter):
+    """What an item is to the user whom results are for; any query with it needs ``user=``.
+
+    Parameters
+    ----------
+    state : {"unseen", "saved", "following", "in_progress"}
+        No signal of theirs was on it; they saved it; they follow its creator; their latest ``completion`` of
+        it lies between 0 and 0.9.
+
+    Raises
+    ------
+    InvalidArgument
+        There is no such state.
+    """
+
+    state: str
+
+    def __init__(self, state: str) -> None:
+        if state not in STATES:
+            raise InvalidArgument("where", f"{quoted(state)} is none of {', '.join(STATES)}")
+        self._set(state=state)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self.state,)
+
+    def _print(self) -> str:
+        return self.state
+
+    def python(self) -> str:
+        """Return the expression of Python that builds this filter."""
+        return f"where.{self.state}"
+
+
 class Joined(Filter):
     """Several filters joined by one word; parts that are joined by the same word are taken apart.
 
@@ -210,7 +247,8 @@ class Joined(Filter):
             flat += part.parts if isinstance(part, type(self)) else (part,)
         if len(flat) < 2:
             raise InvalidArgument("where", f"{self._word!r} joins at least two filters")
-        self._set(parts=tuple(flat), depth=_deeper(flat))
+        state = next((part.state for part in flat if part.state is not None), None)
+        self._set(parts=tuple(flat), depth=_deeper(flat), state=state)
 
     def _parts(self) -> tuple[Any, ...]:
         return (self.parts,)
@@ -263,7 +301,7 @@ class Not(Filter):
     part: Filter
 
     def __init__(self, part: Filter) -> None:
-        self._set(part=part, depth=_deeper([part]))
+        self._set(part=part, depth=_deeper([part]), state=part.state)
 
     def _parts(self) -> tuple[Any, ...]:
         return (self.part,)
@@ -322,13 +360,20 @@ def _value(field: Field, value: object) -> Scalar:
 
 def _literal(value: Scalar) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return in_quotes(value)
     if isinstance(value, datetime):
-        return f"time {_quoted(value.isoformat())}"
+        return f"time {in_quotes(value.isoformat())}"
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
 
 
-def _quoted(text: str) -> str:
+def in_quotes(text: str) -> str:
+    """Return a text as a string in single quotes.
+
+    Examples
+    --------
+    >>> in_quotes("it's")
+    "'it''s'"
+    """
     return "'" + text.replace("'", "''") + "'"

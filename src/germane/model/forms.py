@@ -156,7 +156,10 @@ def parse_term(text: object, field: str = "term") -> Term:
         is_quoted = _QUOTED.fullmatch(key)
         return Term("meta", of=check_id(is_quoted[1].replace("''", "'") if is_quoted else key, field))
     if text.startswith("recency."):
-        to_duration(text[8:], f"{field}: {text}")
+        try:
+            to_duration(text[8:], field)
+        except InvalidArgument as error:
+            raise InvalidArgument(field, f"{quoted(text)}: {error.message.partition(': ')[2]}") from None
         return Term("recency", of=text[8:])
     reading = _READING.fullmatch(text)
     if reading is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
 from germane.model.profiles import Profile
 from germane.model.signals import Signal
-from germane.model.values import neutral
+from germane.model.times import DAY, SECOND, to_duration
+from germane.model.values import check_choice, neutral
+
+_LEAST_RETENTION = 60 * SECOND
+_GREATEST_RETENTION = 365_250 * DAY
 
 
 class Schema:
@@ -24,12 +29,18 @@ class Schema:
         Kinds of behaviour, each name once.
     profiles : iterable of Profile
         Ranking recipes beside the built-in ones, each name and version once.
-    policies, synonyms, unknown_items, retention
+    policies, synonyms
         Not available in this version.
     impressions : bool
         Whether what the latest pages showed is kept, for feedback on it.
     lang : str
         Language of items that name none: a name, code or tag.
+    unknown_items : {"refuse", "accept"}
+        What becomes of a signal on an item that was never put: `NotFound`, or it is kept, and is there when
+        the item is put.
+    retention : str, float, timedelta or None
+        How long events are kept one by one, at least a minute; older ones are replaced by what they came
+        to. None keeps all.
 
     Raises
     ------
@@ -42,12 +53,14 @@ class Schema:
     1
     """
 
-    __slots__ = ("impressions", "lang", "profiles", "signals")
+    __slots__ = ("impressions", "lang", "profiles", "retention", "signals", "unknown_items")
 
     impressions: bool
     lang: str
     profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
+    unknown_items: str
+    retention: timedelta | None
 
     def __init__(
         self,
@@ -58,17 +71,17 @@ class Schema:
         lang: str = "english",
         synonyms: None = None,
         unknown_items: str = "refuse",
-        retention: None = None,
+        retention: str | float | timedelta | None = None,
         impressions: bool = True,
     ) -> None:
         try:
             neutral(
                 policies=(policies, ()),
                 synonyms=(synonyms, None),
-                unknown_items=(unknown_items, "refuse"),
-                retention=(retention, None),
             )
             name = check_lang(lang)
+            check_choice(unknown_items, "unknown_items", ("refuse", "accept"))
+            kept = None if retention is None else to_duration(retention, "retention")
         except InvalidArgument as error:
             raise SchemaError(error.field, error.message.partition(": ")[2]) from None
         if name is None:
@@ -76,7 +89,13 @@ class Schema:
         if not isinstance(impressions, bool):
             raise SchemaError("impressions", f"must be True or False, not {quoted(impressions)}")
         object.__setattr__(self, "impressions", impressions)
+        if kept is not None and not _LEAST_RETENTION <= kept <= _GREATEST_RETENTION:
+            raise SchemaError(
+                "retention", f"{quoted(retention)} is out of range: from a minute to 1000 years"
+            )
         object.__setattr__(self, "lang", name)
+        object.__setattr__(self, "unknown_items", unknown_items)
+        object.__setattr__(self, "retention", None if kept is None else timedelta(microseconds=kept))
         object.__setattr__(self, "signals", _signals(signals))
         object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
 
@@ -93,12 +112,17 @@ class Schema:
         return isinstance(other, Schema) and self.declaration() == other.declaration()
 
     def __hash__(self) -> int:
-        return hash((self.lang, self.signals, tuple(profile.label for profile in self.profiles)))
+        labels = tuple(profile.label for profile in self.profiles)
+        return hash((self.lang, self.signals, self.unknown_items, self.retention, labels))
 
     def __repr__(self) -> str:
         profiles = f"{list(self.profiles)!r}, " if self.profiles else ""
-        impressions = "" if self.impressions else ", impressions=False"
-        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{impressions})"
+        others = "".join(
+            f", {name}={value!r}"
+            for name, value in self.declaration().items()
+            if name not in ("lang", "signals", "profiles")
+        )
+        return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{others})"
 
     def signal(self, name: object) -> Signal:
         """Return the signal of a name.
@@ -117,6 +141,10 @@ class Schema:
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
         data: dict[str, Any] = {"lang": self.lang}
+        if self.unknown_items != "refuse":
+            data["unknown_items"] = self.unknown_items
+        if self.retention is not None:
+            data["retention"] = self.retention.total_seconds()
         data["signals"] = [signal.declaration() for signal in self.signals]
         if not self.impressions:
             data["impressions"] = False

@@ -115,6 +115,11 @@ def to_duration(value: str | float | int | timedelta, field: str) -> Micros:
     return round(micros)
 
 
-def system_clock() -> float:
-    """Return the operating system's time in seconds since the epoch."""
-    return time.time()
+def in_micros(clock: Clock) -> Callable[[], Micros]:
+    """Return a clock that tells the same time in microseconds."""
+    return lambda: to_micros(clock(), "clock")
+
+
+def system_clock() -> Micros:
+    """Return the operating system's time."""
+    return time.time_ns() // 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +36,9 @@ def check_text(value: object, field: str) -> str:
 
 def check_id(value: object, field: str) -> str:
     """Return an id: 1 to 200 characters, none of them a control character."""
+    # Nearly all are of ASCII, of which what is not printable is a control character.
+    if type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= ID_LENGTH:
+        return value
     text = check_text(value, field)
     if not text:
         raise InvalidArgument(field, "is empty: an id has 1 to 200 characters")
@@ -44,6 +47,22 @@ def check_id(value: object, field: str) -> str:
     if control := _CONTROL.search(text):
         raise InvalidArgument(field, f"holds a control character at {control.start()}")
     return text
+
+
+def are_plain_ids(values: Sequence[Any]) -> bool:
+    """Tell whether all values are ids of ASCII: most are, and all at once this is quick to see.
+
+    Examples
+    --------
+    >>> are_plain_ids(["a", "b-1"]), are_plain_ids(["a", "ä"]), are_plain_ids(["a", None])
+    (True, False, False)
+    """
+    try:
+        text = "".join(values)
+    except TypeError:
+        return False
+    lengths = set(map(len, values))
+    return text.isascii() and text.isprintable() and 0 not in lengths and max(lengths, default=0) <= ID_LENGTH
 
 
 def check_names(values: object, field: str) -> tuple[str, ...]:
@@ -77,6 +96,15 @@ def check_count(value: object, field: str, least: int, greatest: int | None = No
     if value < least or (greatest is not None and value > greatest):
         raise InvalidArgument(field, f"{quoted(value)} is out of range: it must be {bounds}")
     return value
+
+
+def check_share(value: object, field: str, default: float) -> float:
+    """Return a number from 0 to 1; the default for None."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InvalidArgument(field, f"must be a number from 0 to 1, not {quoted(value)}")
+    return float(value)
 
 
 def check_metadata(values: object, field: str = "metadata") -> FrozenDict[Value]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from germane.model.errors import InvalidArgument
-from germane.model.filters import FIELDS, Comparison, Field, Filter, unknown_field
+from germane.model.filters import FIELDS, STATES, Comparison, Field, Filter, State, unknown_field
 from germane.model.values import Scalar
 
 
@@ -83,12 +83,14 @@ class Metadata:
 
 
 class Where:
-    """Where filters begin: every field is an attribute.
+    """Where filters begin: every field is an attribute, and so is what an item is to the user.
 
     Examples
     --------
     >>> where.creator.in_(["ann", "bob"]) | (where.meta["reading time"] <= 5)
     where.creator.in_(['ann', 'bob']) | (where.meta['reading time'] <= 5)
+    >>> where.unseen & ~where.saved
+    where.unseen & ~where.saved
     """
 
     __slots__ = ()
@@ -102,12 +104,16 @@ class Where:
     kind = Term(Field("kind"))
     created_at = Term(Field("created_at"))
     meta = Metadata()
+    unseen = State("unseen")
+    saved = State("saved")
+    following = State("following")
+    in_progress = State("in_progress")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(unknown_field(name))
 
     def __dir__(self) -> list[str]:
-        return [*FIELDS, "meta"]
+        return [*FIELDS, "meta", *STATES]
 
     def __repr__(self) -> str:
         return "where"

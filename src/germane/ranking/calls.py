@@ -1,40 +1,169 @@
-"""What a database offers of ranking by profiles: feeds, and why an item stands where it stands."""
+"""What a database offers of ranking: by a text, by a profile, and why an item stands where it stands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
 
-import apsw
-
-from germane.knowledge.catalog import CatalogView
 from germane.log.content import schema
-from germane.log.journal import Journal
+from germane.log.journal import head
 from germane.log.shown import Shown
 from germane.model.diversity import Diversity
+from germane.model.errors import InvalidArgument
 from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
 from germane.model.values import check_id, neutral
+from germane.model.weights import SearchWeights
+from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
+from germane.ranking.explain import explain_search
+from germane.ranking.moment import Moment, Moments
+from germane.ranking.request import BY_TEXT, SearchRequest, search_request
 from germane.ranking.retrieve.explain import explain_retrieve
 from germane.ranking.retrieve.pipeline import retrieve
 from germane.ranking.retrieve.request import RetrieveRequest, retrieve_request
-from germane.signals.view import SignalView
+from germane.ranking.search import search, top
 
 
 class RankingCalls:
-    """The part of a database that ranks by profiles."""
+    """The part of a database that ranks."""
 
-    _journal: Journal
-    _signals: SignalView
-    _catalogs: CatalogView
+    _moments: Moments
     _shown: Shown
+
+    def search(
+        self,
+        text: str,
+        *,
+        mode: str = "sections",
+        user: str | None = None,
+        session: None = None,
+        profile: str = "search",
+        personalization: float | None = None,
+        where: str | Filter | None = None,
+        collections: Sequence[str] | None = None,
+        algo: str = "text",
+        match: str = "any",
+        weights: SearchWeights | None = None,
+        session_weights: None = None,
+        scorer: str = "bm25f",
+        aggregate: str = "sum",
+        facets: tuple[()] = (),
+        sort_by: None = None,
+        vector: None = None,
+        rerank: int = 1000,
+        typos: bool = True,
+        lang: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+        explain: bool = False,
+        as_of: int | datetime | None = None,
+    ) -> Page:
+        """Rank sections by a text.
+
+        Parameters
+        ----------
+        text : str
+            ``words``, ``"a phrase"``, ``+must``, ``-not``, ``title:word``, ``body:``, ``code:``, and the
+            exact filters ``tag:``, ``type:``, ``doc:``. No text is an error.
+        mode : {"sections", "stats"}
+            Ranked results, or counts of matches and words.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is no match, and what they
+            muted comes last.
+        where : str or Filter, optional
+            Search only items that meet this: ``"meta.price < 10 and not tags contains 'used'"``, or
+            the same made with `germane.where`.
+        collections : sequence of str, optional
+            Search only these.
+        match : {"any", "all"}
+            With ``all`` a section holds every word; when none does, any will do and the page says so.
+        profile : str
+            Add what this profile says of behaviour to the best by text; ``search`` adds nothing.
+        personalization : float, optional
+            How much of it, 0 to 1: at 1 up to half of the best score by text. Without one, 0.3.
+        rerank : int
+            To how many of the best by text it is added, 1 to 10,000.
+        weights : SearchWeights, optional
+        lang : str, optional
+            Analyse the text in this language only; otherwise in all that the searched sections hold.
+        offset : int
+            Results to leave out, from 0.
+        limit : int
+            Results to return, 1 to 1000.
+        explain : bool
+            Whether results carry reasons with the numbers behind each word.
+        as_of : int or datetime, optional
+            Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
+            log up to there, which may be slow.
+        session, algo, session_weights, scorer, aggregate, facets, sort_by, vector, typos
+            Only their neutral value is available in this version.
+
+        Returns
+        -------
+        Page
+
+        Raises
+        ------
+        InvalidArgument
+            An argument cannot be used; the error names it.
+        QuerySyntaxError
+            `where` does not parse; the error says where.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> texts = {"a": "red lamp", "b": "red red bulb"}
+        >>> ids = db.put_many(germane.Item(id=id, body=text) for id, text in texts.items())
+        >>> [result.id for result in db.search("red lamp").items]
+        ['a', 'b']
+        """
+        # Every parameter goes on under its own name.
+        request = search_request(**{name: value for name, value in locals().items() if name != "self"})
+        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
+            given = moment.index, moment.catalogs, moment.connection, request, moment.now
+            return search(*given, moment.audience(request.user), readings)
+
+    def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
+        """Rank sections by a text and return only the best ids and their scores.
+
+        Parameters
+        ----------
+        text : str
+        k : int
+            How many, 1 to 1000.
+        **same
+            As `search` takes them, but ``limit`` and ``mode``.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many([germane.Item(id="a", body="red lamp"), germane.Item(id="b", body="blue lamp")])
+        >>> db.top("red")[0]
+        ['a']
+        """
+        for name in same:
+            if name not in _TOP_DEFAULTS:
+                raise InvalidArgument(name, "is no parameter of top")
+        try:
+            request = search_request(text, limit=k, mode="sections", **{**_TOP_DEFAULTS, **same})
+        except InvalidArgument as error:
+            if error.field != "limit":
+                raise
+            raise InvalidArgument("k", error.message.partition(": ")[2]) from None
+        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
+            given = moment.index, moment.catalogs, moment.connection, request, moment.now
+            return top(*given, moment.audience(request.user), readings)
 
     def retrieve(
         self,
         profile: str = "for_you",
         *,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         similar_to: None = None,
         candidates: Sequence[str] | None = None,
@@ -47,7 +176,7 @@ class RankingCalls:
         cursor: str | None = None,
         seed: str | int | None = None,
         explain: bool = False,
-        as_of: None = None,
+        as_of: int | datetime | None = None,
     ) -> Page:
         """Rank items by a profile.
 
@@ -56,6 +185,9 @@ class RankingCalls:
         profile : str
             A built-in one (``trending``, ``top:24h``, ``hot``...), one that the schema declares, or
             ``name@version``.
+        user : str, optional
+            Whom results are for: what they hid or whose creator they blocked is not among them, and what
+            they muted comes last.
         candidates : sequence of str, optional
             Rank only the items with these ids; at most 10,000.
         where : str or Filter, optional
@@ -73,7 +205,9 @@ class RankingCalls:
             What exploration and ``shuffle`` draw by; without one, the log's position.
         explain : bool
             Whether results carry reasons.
-        user, session, similar_to, session_weights, facets, as_of
+        as_of : int or datetime, optional
+            Answer as it would have been then, as for `search`.
+        session, similar_to, session_weights, facets
             Only their neutral value is available in this version.
 
         Returns
@@ -100,9 +234,9 @@ class RankingCalls:
         """
         # Every parameter goes on under its own name.
         request = retrieve_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._journal.read() as connection, self._readings(connection, request) as readings:
-            impressions = schema(connection).impressions
-            return retrieve(readings, self._shown, request, readings.catalog.seq, impressions)
+        with self._moments.at(request.as_of) as moment, readings_at(moment, request) as readings:
+            keeps = schema(moment.connection).impressions
+            return retrieve(readings, self._shown, request, readings.catalog.seq, keeps)
 
     def explain(
         self,
@@ -110,13 +244,14 @@ class RankingCalls:
         *,
         profile: str | None = None,
         text: str | None = None,
-        user: None = None,
+        user: str | None = None,
         session: None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         candidates: Sequence[str] | None = None,
         seed: str | int | None = None,
         limit: int = 20,
+        as_of: int | datetime | None = None,
     ) -> Explanation:
         """Say why an item stands where it stands in a ranking, or why it is not there.
 
@@ -127,7 +262,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        where, collections, candidates, seed, limit
+        user, where, collections, candidates, seed, limit, as_of
             As the query in question had them.
 
         Raises
@@ -146,9 +281,19 @@ class RankingCalls:
         'NotACandidate'
         """
         check_id(id, "id")
-        neutral(user=(user, None), session=(session, None))
+        neutral(session=(session, None))
+        if text is not None:
+            neutral(candidates=(candidates, None), seed=(seed, None))
+            asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
+            searched = search_request(
+                text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
+            )
+            with self._moments.at(as_of) as moment, behaviour_at(moment, searched) as behaviour:
+                given = moment.index, moment.catalogs, moment.connection, searched, moment.now
+                return explain_search(id, *given, moment.audience(user), behaviour)
         request = retrieve_request(
             "for_you" if profile is None else profile,
+            user=user,
             candidates=candidates,
             where=where,
             collections=collections,
@@ -157,16 +302,76 @@ class RankingCalls:
             cursor=None,
             seed=seed,
             explain=True,
+            as_of=as_of,
         )
-        with self._journal.read() as connection, self._readings(connection, request) as readings:
+        with self._moments.at(as_of) as moment, readings_at(moment, request) as readings:
             return explain_retrieve(readings, id, request)
 
-    @contextmanager
-    def _readings(self, connection: apsw.Connection, request: RetrieveRequest) -> Iterator[Readings]:
-        """Give the readings at the position that a connection sees, to one reader at a time."""
-        catalog = self._catalogs.at(connection)
-        seed = request.seed
-        if seed is None:
-            seed = f"{request.profile}\0{catalog.seq}"
-        with self._signals.at(connection, lambda: self._journal.now(connection)) as (ledgers, now):
-            yield Readings(connection, ledgers, catalog, now, seed)
+    def query(self, text: str) -> Page:
+        """Answer a query in its textual form: a RETRIEVE or a SEARCH.
+
+        Parameters
+        ----------
+        text : str
+            Such as ``RETRIEVE items USING PROFILE trending WHERE meta.price < 10 LIMIT 5``, or
+            ``SEARCH "move semantics" MATCH all``. Keywords may be in any case, clauses in any order.
+
+        Returns
+        -------
+        Page
+            What `retrieve` or `search` returns for the same arguments.
+
+        Raises
+        ------
+        QuerySyntaxError
+            It does not parse; the error says where, and what was expected there.
+        InvalidArgument
+            An argument cannot be used; the error names it.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many([germane.Item(id="a", body="red lamp"), germane.Item(id="b", body="bulb")])
+        >>> [result.id for result in db.query('SEARCH "lamp" LIMIT 5').items]
+        ['a']
+        >>> [result.id for result in db.query("RETRIEVE items USING PROFILE new WHERE id = 'b'").items]
+        ['b']
+        """
+        from germane.model.query_text import parse_query  # a grammar that nothing else here needs
+
+        query = parse_query(text)
+        surface = self.search if query.surface == "search" else self.retrieve
+        return surface(**query.arguments)
+
+
+@contextmanager
+def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
+    """Give the readings of a moment, to one reader at a time."""
+    catalog = moment.catalogs.at(moment.connection)
+    seed = _seed(moment, request) if request.seed is None else request.seed
+    with moment.ledgers() as (ledgers, now):
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
+
+
+@contextmanager
+def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | None]:
+    """Give the readings of behaviour that a search needs, to one reader at a time; None without need."""
+    if request.profile == BY_TEXT:
+        yield None
+        return
+    catalog = moment.catalogs.at(moment.connection)
+    with moment.ledgers() as (ledgers, now):
+        audience = Audience(request.user, moment.connection, moment.people, now)
+        yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
+
+
+def _seed(moment: Moment, request: RetrieveRequest | SearchRequest) -> str:
+    """Return what draws depend on when a query does not say."""
+    seed = f"{request.profile}\0{head(moment.connection)}"
+    return seed if request.user is None else f"{request.user}\0{seed}"
+
+
+SEARCH_DEFAULTS: dict[str, Any] = dict(RankingCalls.search.__kwdefaults__ or {})
+_TOP_DEFAULTS = {name: value for name, value in SEARCH_DEFAULTS.items() if name not in ("limit", "mode")}

@@ -9,6 +9,7 @@ import numpy as np
 
 from germane.knowledge.catalog import CatalogView
 from germane.knowledge.selection import select as select_items
+from germane.ranking.audience import Audience
 from germane.ranking.request import SearchRequest
 from germane.text.index import Index
 from germane.text.match import Matches, match
@@ -40,9 +41,13 @@ class Candidates:
 
 
 def find_candidates(
-    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    audience: Audience,
 ) -> Candidates:
-    """Plan a query and select the sections that match."""
+    """Plan a query and select the sections that match; what is hidden from the user is no match."""
     langs = (request.lang,) if request.lang else index.languages(request.collections)
     plan = make_plan(request.text, langs or (index.lang,))
 
@@ -53,8 +58,11 @@ def find_candidates(
     allowed: BoolArray | None = None
     if request.where is not None:
         # The catalogue is built only when a filter asks for it.
-        met = select_items(connection, catalogs.at(connection), request.where)
+        met = select_items(connection, catalogs.at(connection), request.where, audience.state)
         allowed = met[index.ordinals]
+    if len(audience.hidden):
+        shown = ~np.isin(index.ordinals, audience.hidden)
+        allowed = shown if allowed is None else allowed & shown
     matches = match(index, plan, select, request.collections, request.needs_all, allowed)
     if request.needs_all and not len(matches.rows):
         looser = match(index, plan, select, request.collections, False, allowed)

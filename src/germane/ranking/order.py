@@ -1,4 +1,4 @@
-"""Stage 3: the best matches in order: score descending, then id by code point."""
+"""Stage 3: the best matches in order: what is muted last, score descending, then id by code point."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from germane.ranking.score import Scorer
+from germane.ranking.score import Column, Scorer
 from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
+from germane.text.segment import BoolArray, IntArray
 
 STEP = 64
 """Rows that are scored exactly before the bound is asked whether any more could matter."""
@@ -22,25 +22,67 @@ class Ordered:
     ----------
     rows : int64[n]
     scores : float64[n]
+    behaviour : Column or None
+        What behaviour added to them, if it was asked.
     """
 
     rows: IntArray
     scores: FloatArray
+    behaviour: Column | None = None
+
+    def after(self, offset: int) -> Ordered:
+        """Return the rows without the first."""
+        return self._part(slice(offset, None))
+
+    def first(self, count: int) -> Ordered:
+        """Return the first rows alone."""
+        return self._part(slice(count))
+
+    def _part(self, part: slice) -> Ordered:
+        behaviour = self.behaviour
+        if behaviour is not None and behaviour.applies is not None:
+            behaviour = Column(behaviour.name, behaviour.values[part], behaviour.applies[part])
+        return Ordered(self.rows[part], self.scores[part], behaviour)
 
 
-def best(scorer: Scorer, wanted: int) -> Ordered:
-    """Return the best matches.
-
-    Proximity needs positions, so it is computed only for rows whose bound could still place them:
-    rows are taken by bound, until the bound falls below the last score that is kept.
+def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
+    """Return the best matches, those that are muted after all others.
 
     Parameters
     ----------
     scorer : Scorer
     wanted : int
         How many, at most.
+    muted : int64[n]
+        Ordinals.
     """
+    parts = best_of_each(scorer, wanted, muted)
+    rows, scores = (np.concatenate(each) for each in zip(*((p.rows, p.scores) for p in parts), strict=True))
+    return Ordered(rows[:wanted], scores[:wanted])
+
+
+def best_of_each(scorer: Scorer, wanted: int, muted: IntArray) -> list[Ordered]:
+    """Return the best matches that are not muted, and if any are, so many of those too."""
     rows = scorer.candidates.matches.rows
+    is_muted = are_of(scorer, rows, muted)
+    if not is_muted.any():
+        return [_best(scorer, rows, wanted)]
+    return [_best(scorer, rows[~is_muted], wanted), _best(scorer, rows[is_muted], wanted)]
+
+
+def are_of(scorer: Scorer, rows: IntArray, ordinals: IntArray) -> BoolArray:
+    """Return which rows are of some items."""
+    if not len(ordinals):
+        return np.zeros(len(rows), np.bool_)
+    return np.isin(scorer.index.ordinals[rows], ordinals)
+
+
+def _best(scorer: Scorer, rows: IntArray, wanted: int) -> Ordered:
+    """Return the best of some rows.
+
+    Proximity needs positions, so it is computed only for rows whose bound could still place them:
+    rows are taken by bound, until the bound falls below the last score that is kept.
+    """
     bounds = scorer.bound(rows)
     by_bound = np.argsort(-bounds, kind="stable")
     rows, bounds = rows[by_bound], bounds[by_bound]
@@ -59,6 +101,14 @@ def _sorted(scorer: Scorer, rows: IntArray, scores: FloatArray, wanted: int) -> 
         threshold = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
         keep = scores >= threshold
         rows, scores = rows[keep], scores[keep]
-    id_of = scorer.index.id_bytes
-    order = sorted(range(len(rows)), key=lambda at: (-scores[at], id_of(int(rows[at]))))[:wanted]
+    order = sorted_by_id(scorer, rows, scores)[:wanted]
     return Ordered(rows[order], scores[order])
+
+
+def sorted_by_id(
+    scorer: Scorer, rows: IntArray, scores: FloatArray, last: BoolArray | None = None
+) -> list[int]:
+    """Return the places of rows in order: what comes last, score descending, then id by code point."""
+    id_of = scorer.index.id_bytes
+    last = np.zeros(len(rows), np.bool_) if last is None else last
+    return sorted(range(len(rows)), key=lambda at: (last[at], -scores[at], id_of(int(rows[at]))))

@@ -32,13 +32,17 @@ def results(
             for column in columns
             if column.applies is None or column.applies[at]
         }
+        text_score = added(contributions)
         counts = [tf[at] for tf in held]
         item = item_by_ordinal(connection, int(scorer.index.ordinals[row]))
-        reasons = (
-            (_text_match(scorer, row, counts),) if request.explain and scorer.candidates.plan.words else ()
-        )
+        why = [_text_match(scorer, row, counts)] if request.explain and scorer.candidates.plan.words else []
+        behaviour = ordered.behaviour
+        if behaviour is not None and (behaviour.applies is None or behaviour.applies[at]):
+            added_by = contributions[behaviour.name] = float(behaviour.values[at])
+            if request.explain:
+                why.append(Reason("SignalBoost", {"term": behaviour.name, "contribution": added_by}))
         with readable(item.id):
-            made.append(_result(connection, scorer, item, contributions, counts, reasons))
+            made.append(_result(connection, scorer, item, contributions, text_score, counts, tuple(why)))
     return tuple(made)
 
 
@@ -58,6 +62,7 @@ def _result(
     scorer: Scorer,
     item: Row,
     contributions: dict[str, float],
+    text_score: float,
     counts: list[SmallArray],
     reasons: tuple[Reason, ...],
 ) -> Result:
@@ -74,7 +79,7 @@ def _result(
         matched_terms=tuple(word.surface for word, count in zip(words, counts, strict=True) if count.any()),
         score=raw,
         raw=raw,
-        text_score=raw,
+        text_score=text_score,
         contributions=contributions,
         reasons=reasons,
     )

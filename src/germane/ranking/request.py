@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from germane.log.past import check_as_of
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.items import check_lang
-from germane.model.values import check_choice, check_count, check_names, neutral
+from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
 from germane.model.weights import SearchWeights
 
+BY_TEXT = "search"
+"""The profile that ranks by text alone."""
+PERSONALIZATION = 0.3
+"""How much behaviour counts when a query does not say."""
 MODES = ("sections", "stats")
 
 
@@ -34,6 +40,16 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         The only language to analyse the query in.
     offset, limit : int
     explain : bool
+    user : str or None
+        Whom it is for.
+    as_of : int, datetime or None
+        The point of the past to answer at.
+    profile : str
+        ``search``, or the profile whose base is added to the best by text.
+    personalization : float
+        How much of it, 0 to 1.
+    rerank : int
+        How many of the best by text it is added to.
     """
 
     text: str
@@ -46,6 +62,11 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     limit: int
     explain: bool
+    user: str | None = None
+    as_of: int | datetime | None = None
+    profile: str = BY_TEXT
+    personalization: float = PERSONALIZATION
+    rerank: int = 1000
 
 
 def search_request(
@@ -60,10 +81,14 @@ def search_request(
     offset: int,
     limit: int,
     explain: bool,
+    user: str | None,
+    as_of: int | datetime | None,
     algo: str,
     scorer: str,
     aggregate: str,
     typos: bool,
+    profile: str,
+    personalization: float | None,
     rerank: int,
     **later: Any,
 ) -> SearchRequest:
@@ -85,18 +110,17 @@ def search_request(
     for name, flag in (("explain", explain), ("typos", typos)):
         if not isinstance(flag, bool):
             raise InvalidArgument(name, f"must be True or False, not {quoted(flag)}")
-    check_count(rerank, "rerank", 1)
     neutral(
         algo=(algo, "text"),
         scorer=(scorer, "bm25f"),
         aggregate=(aggregate, "sum"),
-        rerank=(rerank, 1000),
         **{name: (value, NEUTRAL[name]) for name, value in later.items()},
     )
+    user = None if user is None else check_id(user, "user")
     return SearchRequest(
         text=text.encode("utf-8", "replace").decode(),
         mode=check_choice(mode, "mode", MODES),
-        where=check_where(where),
+        where=check_state(check_where(where), user),
         collections=None if collections is None else check_names(collections, "collections"),
         needs_all=check_choice(match, "match", ("any", "all")) == "all",
         weights=weights or SearchWeights(),
@@ -104,6 +128,11 @@ def search_request(
         offset=check_count(offset, "offset", 0),
         limit=check_count(limit, "limit", 1, 1000),
         explain=explain,
+        user=user,
+        as_of=check_as_of(as_of),
+        profile=check_id(profile, "profile"),
+        personalization=check_share(personalization, "personalization", PERSONALIZATION),
+        rerank=check_count(rerank, "rerank", 1, 10_000),
     )
 
 
@@ -120,15 +149,26 @@ def check_where(where: object) -> Filter | None:
     )
 
 
+def check_state(where: Filter | None, user: str | None) -> Filter | None:
+    """Return a filter, unless it asks something of the user in a query without one.
+
+    Raises
+    ------
+    InvalidArgument
+        The field is ``where``.
+    """
+    if where is not None and where.state is not None and user is None:
+        raise InvalidArgument(
+            "where", f"{quoted(where.state)} is about a user: say which, as in user='ann', or leave it out"
+        )
+    return where
+
+
 NEUTRAL: dict[str, Any] = {
-    "user": None,
     "session": None,
-    "profile": "search",
-    "personalization": None,
     "session_weights": None,
     "facets": (),
     "sort_by": None,
     "vector": None,
-    "as_of": None,
 }
 """Parameters of a search whose feature does not exist yet, and the only value that they take."""

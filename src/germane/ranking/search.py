@@ -10,16 +10,26 @@ import apsw
 from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
 from germane.model.times import Micros
+from germane.ranking.audience import Audience
+from germane.ranking.behaviour.readings import Readings
 from germane.ranking.candidates import find_candidates
 from germane.ranking.order import Ordered, best
 from germane.ranking.page import results, search_stats
 from germane.ranking.request import SearchRequest
+from germane.ranking.rerank import reranked
+from germane.ranking.retrieve.request import find_profile
 from germane.ranking.score import Scorer
 from germane.text.index import Index
 
 
 def search(
-    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    now: Micros,
+    audience: Audience,
+    readings: Readings | None = None,
 ) -> Page:
     """Answer a search.
 
@@ -34,9 +44,18 @@ def search(
     request : SearchRequest
     now : int
         Microseconds since the epoch.
+    audience : Audience
+        Whom the request is for.
+    readings : Readings, optional
+        Needed by a request with a profile of behaviour.
+
+    Raises
+    ------
+    InvalidArgument
+        There is no such profile.
     """
     began = time.perf_counter()
-    candidates = find_candidates(index, catalogs, connection, request)
+    candidates = find_candidates(index, catalogs, connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
@@ -44,9 +63,8 @@ def search(
     if request.mode == "stats":
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
-        ordered = best(scorer, request.offset + request.limit)
-        shown = Ordered(ordered.rows[request.offset :], ordered.scores[request.offset :])
-        items = results(connection, scorer, request, shown)
+        found = ordered(scorer, request, audience, readings, request.offset + request.limit)
+        items = results(connection, scorer, request, found.after(request.offset))
     return Page(
         id=uuid.uuid4().hex,
         items=items,
@@ -62,13 +80,31 @@ def search(
 
 
 def top(
-    index: Index, catalogs: CatalogView, connection: apsw.Connection, request: SearchRequest, now: Micros
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    now: Micros,
+    audience: Audience,
+    readings: Readings | None = None,
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
-    candidates = find_candidates(index, catalogs, connection, request)
-    ordered = best(Scorer(index, candidates, request.weights, now), request.offset + request.limit)
-    rows = ordered.rows[request.offset :].tolist()
-    return [index.id(row) for row in rows], ordered.scores[request.offset :].tolist()
+    candidates = find_candidates(index, catalogs, connection, request, audience)
+    scorer = Scorer(index, candidates, request.weights, now)
+    found = ordered(scorer, request, audience, readings, request.offset + request.limit).after(request.offset)
+    return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
+
+
+def ordered(
+    scorer: Scorer, request: SearchRequest, audience: Audience, readings: Readings | None, wanted: int
+) -> Ordered:
+    """Return the best matches, in order."""
+    if readings is None:
+        return best(scorer, wanted, audience.muted)
+    profile = find_profile(readings.connection, request.profile)
+    return reranked(
+        scorer, wanted, readings, profile, request.profile, request.personalization, request.rerank
+    )
 
 
 def _milliseconds(began: float) -> float:

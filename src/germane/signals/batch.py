@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, filterfalse, islice
 from typing import Any
 
 import apsw
 import numpy as np
 
-from germane.log.content import schema
 from germane.log.events import RecordSignals
+from germane.log.fold import next_ordinal, plain
 from germane.log.journal import Writer
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.times import SECOND, to_micros
-from germane.model.values import check_id
+from germane.model.values import are_plain_ids, check_id
 from germane.signals.decay import FloatArray, IntArray
 from germane.signals.record import (
     AHEAD,
     FIELDS,
     GREATEST_WEIGHT,
+    Earlier,
     Row,
     check_row,
     check_same,
     check_weight,
-    earlier,
 )
 
 BATCH = 100_000
@@ -46,6 +46,8 @@ class Batch:
         Microseconds since the epoch; the least int64 where no time is given.
     users, event_ids, pages : list of (str or None), or None
     positions : list of (int or None), or None
+    ordinals : int64[n] or None
+        Of the items, once they were looked up.
     """
 
     names: list[str]
@@ -56,6 +58,7 @@ class Batch:
     event_ids: list[str | None] | None = None
     pages: list[str | None] | None = None
     positions: list[int | None] | None = None
+    ordinals: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -75,6 +78,7 @@ class Batch:
             take(self.event_ids),
             take(self.pages),
             take(self.positions),
+            None if self.ordinals is None else self.ordinals[places],
         )
 
     def row(self, place: int) -> Row:
@@ -134,17 +138,15 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     NotFound, Conflict, InvalidArgument
         As for one event; nothing of the batch is recorded.
     """
-    declared = schema(writer.connection)
-    names = list(dict.fromkeys(batch.names))
-    for name in names:
-        declared.signal(name)
-    ordinals = _ordinals(writer.connection, batch, where)
+    names = _declared(writer, batch)
+    ordinals, first = _ordinals(writer, batch.items, where)
+    batch = replace(batch, ordinals=ordinals)
     ahead = np.flatnonzero(batch.at > writer.now + AHEAD)
     if len(ahead):
         field = f"rows[{where + int(ahead[0])}].at"
         raise InvalidArgument(field, "lies more than 5 minutes ahead of the database's time")
     if batch.event_ids is not None:
-        batch = batch.chosen(_new(writer.connection, batch))
+        batch = _new(writer.connection, batch)
     # Whether the caller gave the time is said once for a record of the log.
     timed = batch.at != _UNTIMED
     parts = [batch] if timed.all() or not timed.any() else [
@@ -152,54 +154,81 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
     ]  # fmt: skip
     for part in parts:
         if len(part):
-            writer.append(_record(part, names, ordinals, writer.now))
+            writer.append(_record(part, names, first, writer.now))
+            first = ()
     return len(batch)
 
 
-def _record(batch: Batch, names: list[str], ordinals: dict[str, int], now: int) -> RecordSignals:
-    number = {name: place for place, name in enumerate(names)}
-    users = tuple(dict.fromkeys(user for user in batch.users or () if user is not None))
-    place: dict[str | None, int] = {user: number for number, user in enumerate(users)}
-    count = len(batch)
+def _record(batch: Batch, names: list[str], first: tuple[str, ...], now: int) -> RecordSignals:
+    assert batch.ordinals is not None
+    users = [user for user in dict.fromkeys(batch.users or ()) if user is not None]
     return RecordSignals(
         names=tuple(names),
-        name=np.fromiter(map(number.__getitem__, batch.names), "<u2", count).tobytes(),
-        item=np.fromiter(map(ordinals.__getitem__, batch.items), "<i8", count).tobytes(),
+        name=_places(batch.names, {name: place for place, name in enumerate(names)}, "<u2"),
+        item=batch.ordinals.astype("<i8").tobytes(),
         weight=batch.weights.astype("<f8").tobytes(),
         at=np.where(batch.at == _UNTIMED, now, batch.at).astype("<i8").tobytes(),
-        users=users,
-        user=np.array([place.get(user, -1) for user in batch.users], "<i4").tobytes() if batch.users else b"",
+        users=tuple(users),
+        user=_places(batch.users or (), {None: -1} | {user: n for n, user in enumerate(users)}, "<i4"),
         event_ids=tuple(batch.event_ids or ()),
         pages=tuple(batch.pages or ()),
         positions=tuple(batch.positions or ()),
         is_timed=bool((batch.at != _UNTIMED).all()),
+        first=first,
     )
 
 
-def _new(connection: apsw.Connection, batch: Batch) -> list[int]:
-    """Return the places of the events that were not recorded before, nor earlier in the batch."""
-    kept, seen = [], dict[str, Row]()
+def _places(values: Sequence[Any], places: Mapping[Any, int], kind: str) -> bytes:
+    return np.fromiter(map(places.__getitem__, values), kind, len(values)).tobytes()
+
+
+def _declared(writer: Writer, batch: Batch) -> list[str]:
+    """Return the distinct names of a batch."""
+    names = list(dict.fromkeys(batch.names))
+    for name in names:
+        if name not in writer.tip.signals:
+            writer.tip.schema.signal(name)
+    return names
+
+
+def _ordinals(writer: Writer, items: list[str], where: int) -> tuple[IntArray, tuple[str, ...]]:
+    """Return the ordinals of a batch's items, and those that the store hears of for the first time."""
+    ordinals = writer.tip.ordinals(items)
+    first = tuple(dict.fromkeys(filterfalse(ordinals.__contains__, items)))
+    for item in first:
+        try:
+            writer.tip.target(item)
+        except NotFound as error:
+            raise NotFound(f"rows[{where + items.index(item)}]: {error.message}") from None
+    if first:
+        # Every one of them has an event that is kept: an event id that was used names an item that is known.
+        ordinals = {**ordinals, **dict(zip(first, count(next_ordinal(writer.connection)), strict=False))}
+    return np.fromiter(map(ordinals.__getitem__, items), np.int64, len(items)), first
+
+
+def _new(connection: apsw.Connection, batch: Batch) -> Batch:
+    """Return the events that were not recorded before, nor earlier in the batch."""
+    named = [event_id for event_id in batch.event_ids or () if event_id is not None]
+    used = {
+        event_id
+        for (event_id,) in connection.execute(
+            "SELECT event_id.id FROM json_each(?) CROSS JOIN event_id ON event_id.id = value",
+            (plain(sorted(named)),),
+        )
+    }
+    if not used and len(set(named)) == len(named):
+        return batch
+    kept, seen, recorded = [], dict[str, Row](), Earlier(connection)
     for place, event_id in enumerate(batch.event_ids or ()):
         if event_id is not None:
             row = batch.row(place)
-            before = seen.get(event_id) or earlier(connection, event_id)
+            before = recorded.row(event_id) if event_id in used else seen.get(event_id)
             if before is not None:
                 check_same(row, before)
                 continue
             seen[event_id] = row
         kept.append(place)
-    return kept
-
-
-def _ordinals(connection: apsw.Connection, batch: Batch, where: int) -> dict[str, int]:
-    ordinals: dict[str, int] = {}
-    for item in dict.fromkeys(batch.items):
-        found = connection.execute("SELECT ordinal FROM item WHERE id = ? AND live = 1", (item,)).get
-        if found is None:
-            place = where + batch.items.index(item)
-            raise NotFound(f"rows[{place}]: there is no item {item!r} to signal on")
-        ordinals[item] = int(found)
-    return ordinals
+    return batch.chosen(kept)
 
 
 def _checked(row: object, number: int) -> Row:
@@ -251,6 +280,8 @@ def _listed(name: object, values: object) -> Any:
 def _names(field: str, values: Any, start: int, required: bool = False) -> list[Any]:
     """Check each distinct value of a column once."""
     listed: list[Any] = values.tolist() if isinstance(values, np.ndarray) else values
+    if are_plain_ids(listed if required else [value for value in listed if value is not None]):
+        return listed
     try:
         distinct = dict.fromkeys(listed)
     except TypeError:
@@ -270,33 +301,51 @@ def _names(field: str, values: Any, start: int, required: bool = False) -> list[
 def _weights(values: Any, count: int, start: int) -> FloatArray:
     if values is None:
         return np.ones(count)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-        weights = values.astype(np.float64)
-        wrong = np.flatnonzero(~(np.abs(weights) <= GREATEST_WEIGHT))
-        if len(wrong):
-            check_weight(float(weights[wrong[0]]), f"rows[{start + int(wrong[0])}].weight")
-        return weights
-    checked = (
-        1.0 if w is None else check_weight(w, f"rows[{n}].weight") for n, w in enumerate(values, start)
-    )
-    return np.fromiter(checked, np.float64, count)
+    numbers = _numbers(values)
+    if numbers is None:
+        checked = (
+            1.0 if w is None else check_weight(w, f"rows[{n}].weight") for n, w in enumerate(values, start)
+        )
+        return np.fromiter(checked, np.float64, count)
+    weights = numbers.astype(np.float64)
+    wrong = np.flatnonzero(~(np.abs(weights) <= GREATEST_WEIGHT))
+    if len(wrong):
+        check_weight(float(weights[wrong[0]]), f"rows[{start + int(wrong[0])}].weight")
+    return weights
 
 
 def _times(values: Any, count: int, start: int) -> IntArray:
     if values is None:
         return np.full(count, _UNTIMED)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return values.astype("datetime64[us]").astype(np.int64)  # "not a time" is the least int64 too
+    numbers = _numbers(values)
+    if numbers is None:
+        checked = (
+            _UNTIMED if at is None else to_micros(at, f"rows[{n}].at") for n, at in enumerate(values, start)
+        )
+        return np.fromiter(checked, np.int64, count)
+    if count:  # the least and the greatest speak for all; of what is not a number, too
+        for place in (int(numbers.argmin()), int(numbers.argmax())):
+            to_micros(numbers[place].item(), f"rows[{start + place}].at")
+    if numbers.dtype.kind == "f":
+        micros: IntArray = np.rint(numbers.astype(np.float64) * SECOND).astype(np.int64)
+    else:
+        micros = numbers.astype(np.int64) * SECOND
+    return micros
+
+
+def _numbers(values: Any) -> np.ndarray[Any, Any] | None:
+    """Return a column as an array if it is one of numbers, or a list of only floats or only integers."""
     if isinstance(values, np.ndarray):
-        if values.dtype.kind == "M":
-            return values.astype("datetime64[us]").astype(np.int64)  # "not a time" is the least int64 too
-        if len(values):  # the least and the greatest speak for all
-            for extreme in (values.min(), values.max()):
-                to_micros(extreme.item(), f"rows[{start + int(np.argmax(values == extreme))}].at")
-        micros = values * SECOND if values.dtype.kind in "iu" else np.rint(values * SECOND)
-        return micros.astype(np.int64)
-    return np.array(
-        [_UNTIMED if at is None else to_micros(at, f"rows[{n}].at") for n, at in enumerate(values, start)],
-        np.int64,
-    )
+        return values if values.dtype.kind in "fiu" else None
+    kinds = set(map(type, values))
+    try:
+        if kinds == {float}:
+            return np.array(values, np.float64)
+        return np.array(values, np.int64) if kinds == {int} else None
+    except OverflowError:
+        return None
 
 
 def _given(values: list[Any]) -> list[Any] | None:

@@ -139,8 +139,3 @@ class Numbers:
             return values.astype(np.float64, copy=False)
         scaled: FloatArray = values * self.scale
         return scaled
-
-
-def whole_blocks(size: int) -> int:
-    """Return how many items the blocks hold that so many items need."""
-    return -(-size // BLOCK) * BLOCK

@@ -19,7 +19,7 @@ from germane.model.values import check_id
 from germane.signals.batch import batches, record_many
 from germane.signals.decay import IntArray
 from germane.signals.ledger import SignalLedger
-from germane.signals.record import check_row, record
+from germane.signals.record import checked, record
 from germane.signals.view import SignalView, as_of
 
 _Reading = TypeVar("_Reading", int, float)
@@ -85,14 +85,7 @@ class SignalCalls:
         >>> db.count("like", lamp)
         1
         """
-        row = check_row(
-            {
-                "name": name, "item": item, "user": user, "weight": weight, "at": at, "event_id": event_id,
-                "page": page, "position": position,
-            }
-        )  # fmt: skip
-        with self._journal.write() as writer:
-            return record(writer, row)
+        return self._journal.transact(record, checked(name, item, user, weight, at, event_id, page, position))
 
     def signal_many(self, rows_or_columns: Iterable[Mapping[str, Any]] | Mapping[str, Any]) -> int:
         """Record many events, in batches of 100,000 that are each kept whole or not at all.

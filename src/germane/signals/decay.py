@@ -12,6 +12,7 @@ from germane.model.times import Micros
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 STRIDE = 32
 """Half-lives between two landmarks."""
@@ -141,10 +142,14 @@ def grown(values: Any, size: int) -> Any:
     """
     if size <= len(values):
         return values
-    blocks = -(-max(size, len(values) * 3 // 2) // BLOCK)
-    larger = np.zeros(blocks * BLOCK, values.dtype)
+    larger = np.zeros(whole_blocks(max(size, len(values) * 3 // 2)), values.dtype)
     larger[: len(values)] = values
     return larger
+
+
+def whole_blocks(size: int) -> int:
+    """Return how many items the blocks hold that so many items need."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def taken(values: Any, items: IntArray) -> Any:

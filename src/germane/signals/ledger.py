@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from germane.model.signals import WINDOWS, Signal
 from germane.model.times import SECOND, Micros, to_duration
 from germane.signals.blocks import Extremes, Numbers
-from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken
-from germane.signals.windows import WindowedCounts
+from germane.signals.decay import DecayedScores, FloatArray, IntArray, grown, taken, whole_blocks
+from germane.signals.windows import MINUTE, WindowedCounts
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Events:
         """Return some of the events, by a mask or by places."""
         return Events(self.items[which], self.weights[which], self.at[which])
 
+
+_ONE = np.int64(1)
+_NO_LANDMARK = np.iinfo(np.int64).min
 
 NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
@@ -74,14 +78,14 @@ class SignalLedger:
             When each was recorded, in microseconds.
         """
         if len(self.waiting) or (events.at > recorded_at).any():
-            for place in range(len(events)):
-                self.apply(events.chosen(np.array([place])), int(recorded_at[place]))
-            return
+            events = self._as_they_enter(events, recorded_at)
+            if not len(events):
+                return
         # The landmark moves with the latest event; between two moves the order of adding is all that counts.
         landmarks = np.maximum.accumulate(events.at) // self.decayed.stride
         starts = np.flatnonzero(np.diff(landmarks, prepend=landmarks[:1] - 1))
         for places in np.split(np.arange(len(events)), starts[1:]):
-            self._add(events.chosen(places), int(recorded_at[places[0]]))
+            self._add(events.chosen(places), int(recorded_at[0]))
 
     def apply(self, events: Events, recorded_at: Micros) -> None:
         """Apply one record of the log: first what was waiting for its time, then its own events."""
@@ -119,6 +123,32 @@ class SignalLedger:
         for place in np.argsort(ready.at, kind="stable"):
             self._add(ready.chosen(np.array([place])), recorded_at)
 
+    def to_arrays(self, recorded_at: Micros) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the state at the time of the log's last record, in a form that no read leaves a trace in."""
+        size = whole_blocks(int(np.flatnonzero(self.totals)[-1:].max(initial=-1)) + 1)
+        minutes, items = self.windows.inside(recorded_at)
+        landmark = self.decayed.landmark
+        return {
+            "landmark": np.array([_NO_LANDMARK if landmark is None else landmark]),
+            "decayed": self.decayed.values[:size],
+            "totals": self.totals[:size],
+            "counters": self.windows.counters(size, minutes, items, recorded_at).reshape(-1),
+            "minutes": minutes,
+            "items": items,
+            "waiting_items": self.waiting.items,
+            "waiting_weights": self.waiting.weights,
+            "waiting_at": self.waiting.at,
+        }
+
+    def resume(self, arrays: dict[str, np.ndarray[Any, Any]], recorded_at: Micros) -> None:
+        """Go on from what `to_arrays` returned; the arrays are written to."""
+        landmark = int(arrays["landmark"][0])
+        self.decayed.landmark = None if landmark == _NO_LANDMARK else landmark
+        self.decayed.values, self.totals = arrays["decayed"], arrays["totals"]
+        counters = arrays["counters"].reshape(len(self.window_names), len(self.totals))
+        self.windows.resume(counters, arrays["minutes"], arrays["items"], recorded_at)
+        self.waiting = Events(arrays["waiting_items"], arrays["waiting_weights"], arrays["waiting_at"])
+
     def decayed_scores(self, items: IntArray, now: Micros) -> FloatArray:
         """Return decayed scores at a time not before the last record: float64[items]."""
         scores: FloatArray = self.decayed.at(items, now)
@@ -131,7 +161,10 @@ class SignalLedger:
         """Return windowed counts at a time that never goes back: int64[items]."""
         counters = self.totals if window == "all" else self.windows.read(self.window_names.index(window), now)
         counts: IntArray = taken(counters, items).astype(np.int64)
-        for item in self._due(now).items:
+        due, length = self._due(now), WINDOWS[window]
+        if length is not None:  # nothing was recorded since, and it may have left the window already
+            due = due.chosen(due.at // MINUTE > now // MINUTE - length // MINUTE)
+        for item in due.items:
             counts[items == item] += 1
         return counts
 
@@ -141,6 +174,23 @@ class SignalLedger:
         if length is None:
             return np.zeros(len(items))
         return self.counts(items, window, now) / (length / SECOND)
+
+    def _as_they_enter(self, events: Events, recorded_at: IntArray) -> Events:
+        """Return the events that enter the state with these records, in the order in which they do."""
+        joined = _joined(self.waiting, events)
+        waiting = [(at, place) for place, at in enumerate(self.waiting.at.tolist())]
+        heapify(waiting)
+        entered: list[int] = []
+        times = zip(events.at.tolist(), recorded_at.tolist(), strict=True)
+        for place, (at, moment) in enumerate(times, len(self.waiting)):
+            while waiting and waiting[0][0] <= moment:
+                entered.append(heappop(waiting)[1])
+            if at > moment:
+                heappush(waiting, (at, place))
+            else:
+                entered.append(place)
+        self.waiting = joined.chosen(np.array(sorted(place for _, place in waiting), np.int64))
+        return joined.chosen(np.array(entered, np.int64))
 
     def decayed_numbers(self, size: int, now: Micros) -> Numbers | None:
         """Return the decayed scores of all items, for ranking; None when there was no event at all.
@@ -194,7 +244,7 @@ class SignalLedger:
             self._total_extremes.touch(events.items)
             self.windows.add(events.items, events.at, recorded_at)
             self.totals = grown(self.totals, int(events.items.max()) + 1)
-            np.add.at(self.totals, events.items, 1)
+            np.add.at(self.totals, events.items, _ONE)
 
     def _due(self, now: Micros) -> Events:
         return self.waiting.chosen(self.waiting.at <= now) if len(self.waiting) else NO_EVENTS

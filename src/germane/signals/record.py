@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
 import apsw
+import msgspec
 import numpy as np
 
-from germane.log.content import schema
-from germane.log.events import RecordSignal, RecordSignals, decode
+from germane.log.events import Event, RecordSignal, RecordSignals, decode
 from germane.log.journal import Writer
-from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
+from germane.model.errors import Conflict, InvalidArgument, quoted
 from germane.model.items import Receipt
 from germane.model.times import SECOND, Micros, to_micros
 from germane.model.values import check_count, check_id
@@ -24,7 +25,7 @@ GREATEST_WEIGHT = 1e12
 FIELDS = ("name", "item", "user", "weight", "at", "event_id", "page", "position")
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """One event, checked.
 
     Parameters
@@ -49,35 +50,53 @@ class Row(NamedTuple):
     position: int | None = None
 
 
-def check_row(data: Mapping[str, Any], where: str = "") -> Row:
+def checked(
+    name: object,
+    item: object,
+    user: object = None,
+    weight: object = None,
+    at: datetime | float | None = None,
+    event_id: object = None,
+    page: object = None,
+    position: object = None,
+) -> Row:
     """Return an event, checked.
 
     Raises
     ------
     InvalidArgument
-        The error names the field, after `where`.
+        The error names the field.
     """
+    return Row(
+        check_id(name, "name"),
+        check_id(item, "item"),
+        None if user is None else check_id(user, "user"),
+        1.0 if weight is None else check_weight(weight, "weight"),
+        None if at is None else to_micros(at, "at"),
+        None if event_id is None else check_id(event_id, "event_id"),
+        None if page is None else check_id(page, "page"),
+        None if position is None else check_count(position, "position", 0),
+    )
+
+
+def check_row(data: Mapping[str, Any], where: str) -> Row:
+    """Return an event that is given as a mapping, checked; `where` goes before the fields in errors."""
     for field in data:
         if field not in FIELDS:
             raise InvalidArgument(f"{where}{field}", f"is nothing an event has: it has {', '.join(FIELDS)}")
     for field in ("name", "item"):
         if field not in data:
             raise InvalidArgument(f"{where}{field}", "is missing")
-    values = {field: value for field, value in data.items() if value is not None}
-    for field in ("name", "item", "user", "event_id", "page"):
-        if field in values:
-            check_id(values[field], f"{where}{field}")
-    if "position" in values:
-        check_count(values["position"], f"{where}position", 0)
-    if "weight" in values:
-        values["weight"] = check_weight(values["weight"], f"{where}weight")
-    if "at" in values:
-        values["at"] = to_micros(values["at"], f"{where}at")
-    return Row(**values)
+    try:
+        return checked(**data)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{where}{error.field}", error.message.partition(": ")[2]) from None
 
 
 def check_weight(value: object, field: str) -> float:
     """Return a weight: a finite number of at most 1e12 either way."""
+    if type(value) is float and -GREATEST_WEIGHT <= value <= GREATEST_WEIGHT:
+        return value
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= GREATEST_WEIGHT
     if not usable or not math.isfinite(value):  # type: ignore[arg-type]
         raise InvalidArgument(field, f"must be a number from -1e12 to 1e12, not {quoted(value)}")
@@ -90,51 +109,73 @@ def record(writer: Writer, row: Row) -> Receipt:
     Raises
     ------
     NotFound
-        There is no such item.
+        There is no such item, and the schema does not accept what it does not know; or it was deleted.
     Conflict
         The event id was used for another event.
     InvalidArgument
         The signal is not declared, or the time lies too far ahead.
     """
-    schema(writer.connection).signal(row.name)
-    rev = writer.connection.execute("SELECT rev FROM item WHERE id = ? AND live = 1", (row.item,)).get
-    if rev is None:
-        raise NotFound(f"there is no item {row.item!r} to signal on")
+    tip = writer.tip
+    if row.name not in tip.signals:
+        tip.schema.signal(row.name)  # says which are declared
+    target = tip.target(row.item)
+    rev = target.rev or None
     check_ahead(row.at, writer.now, "at")
     if row.event_id is not None:
-        before = earlier(writer.connection, row.event_id)
+        before = Earlier(writer.connection).row(row.event_id)
         if before is not None:
             check_same(row, before)
-            return Receipt(row.item, rev, writer.head, changed=False, duplicate=True)
+            return Receipt(row.item, rev, tip.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
-        position=row.position, is_timed=row.at is not None,
+        position=row.position, is_timed=row.at is not None, is_first=target.ordinal is None,
     )  # fmt: skip
     return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
 
 
-def earlier(connection: apsw.Connection, event_id: str) -> Row | None:
-    """Return the event that was recorded under an id; its time is None unless the caller had given it."""
-    found = connection.execute("SELECT seq, row FROM event_id WHERE id = ?", (event_id,)).fetchone()
-    if found is None:
-        return None
-    seq, row = int(str(found[0])), int(str(found[1]))
-    at, kind, data = connection.execute("SELECT at, type, data FROM log WHERE seq = ?", (seq,)).get
-    event = decode(seq, kind, data)
-    if isinstance(event, RecordSignal):
-        time = at if event.is_timed else None
-        return Row(event.name, event.item, event.user, event.weight, time, event_id)
-    assert isinstance(event, RecordSignals)
-    ordinal = int(np.frombuffer(event.item, "<i8")[row])
-    user = int(np.frombuffer(event.user, "<i4")[row]) if event.user else -1
-    return Row(
-        name=event.names[int(np.frombuffer(event.name, "<u2")[row])],
-        item=str(connection.execute("SELECT id FROM item WHERE ordinal = ?", (ordinal,)).get),
-        user=None if user < 0 else event.users[user],
-        weight=float(np.frombuffer(event.weight, "<f8")[row]),
-        at=int(np.frombuffer(event.at, "<i8")[row]) if event.is_timed else None,
-        event_id=event_id,
-    )
+class Earlier:
+    """The events that were recorded under event ids.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+        Inside a transaction.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._last: tuple[int, Micros, Event] | None = None
+
+    def row(self, event_id: str) -> Row | None:
+        """Return the event of an id; its time is None unless the caller had given it."""
+        found = self._connection.execute("SELECT seq, row FROM event_id WHERE id = ?", (event_id,)).fetchone()
+        if found is None:
+            return None
+        seq, row = int(str(found[0])), int(str(found[1]))
+        at, event = self._record(seq)
+        if isinstance(event, RecordSignal):
+            time = at if event.is_timed else None
+            return Row(event.name, event.item, event.user, event.weight, time, event_id)
+        assert isinstance(event, RecordSignals)
+        ordinal = int(np.frombuffer(event.item, "<i8")[row])
+        user = int(np.frombuffer(event.user, "<i4")[row]) if event.user else -1
+        return Row(
+            name=event.names[int(np.frombuffer(event.name, "<u2")[row])],
+            item=str(self._connection.execute("SELECT id FROM item WHERE ordinal = ?", (ordinal,)).get),
+            user=None if user < 0 else event.users[user],
+            weight=float(np.frombuffer(event.weight, "<f8")[row]),
+            at=int(np.frombuffer(event.at, "<i8")[row]) if event.is_timed else None,
+            event_id=event_id,
+        )
+
+    def _record(self, seq: int) -> tuple[Micros, Event]:
+        # Sent again, many events lie in one record of the log: it is decoded once.
+        if self._last is None or self._last[0] != seq:
+            at, kind, data = self._connection.execute(
+                "SELECT at, type, data FROM log WHERE seq = ?", (seq,)
+            ).get
+            self._last = seq, at, decode(seq, kind, data)
+        return self._last[1:]
 
 
 def check_ahead(at: Micros | None, now: Micros, field: str) -> None:

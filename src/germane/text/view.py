@@ -48,6 +48,8 @@ class TextView:
         Whether to leave everything there as it is.
     """
 
+    title = "text index"
+
     def __init__(self, store: str, folder: Path | None, is_read_only: bool = False) -> None:
         self._store = store
         self._is_read_only = is_read_only

@@ -82,7 +82,9 @@ def message(error: BaseException) -> str:
             "run the same command again to go on"
         )
     elif isinstance(error, KeyboardInterrupt):
-        text = "interrupted; whatever was committed is kept: run the same command again to go on"
+        text = (
+            str(error) or "interrupted; whatever was committed is kept: run the same command again to go on"
+        )
     elif isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
         text = f"{name}{error.strerror or error}"
@@ -118,7 +120,7 @@ def _as_option(field: str) -> str:
 _SAME = frozenset(
     """
     db limit offset mode match where lang id rev title body type description creator collection kind
-    created_at docid schema
+    created_at docid schema user session candidates cursor seed as_of max_per_creator max_share
     """.split()
 )
 

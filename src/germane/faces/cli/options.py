@@ -1,4 +1,4 @@
-"""Options that every verb takes, before the verb or after it."""
+"""Options that many verbs take, and those that every verb takes, before it or after it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,42 @@ Db = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
+User = Annotated[
+    str | None,
+    typer.Option("--user", metavar="NAME", help="Whom results are for.", show_default=False),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        help="Only items that meet this, as in \"meta.price < 10 and not tags contains 'used'\".",
+        show_default=False,
+    ),
+]
+Collection = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--collection",
+        metavar="NAME",
+        help="Only items of this collection; may be repeated.",
+        show_default=False,
+    ),
+]
+
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="POSITION|TIME",
+        help="Answer as of then: a position of the log, or ISO 8601 with a time zone.",
+        show_default=False,
+    ),
+]
+
 
 class Given(NamedTuple):
-    """What was given of these options.
+    """What was given of the options of every verb.
 
     Parameters
     ----------

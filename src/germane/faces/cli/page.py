@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 INDENT = 5
 
 
-def print_page(query: str, page: Page, explain: bool) -> None:
-    """Print a page of results, the best first.
+def print_page(query: str, page: Page, explain: bool, following: str | None = None) -> None:
+    """Print a page of a search, the best first.
 
     Parameters
     ----------
@@ -27,6 +27,8 @@ def print_page(query: str, page: Page, explain: bool) -> None:
     page : Page
     explain : bool
         Whether to print what each score is the sum of.
+    following : str, optional
+        What to type for the next page; else the option.
     """
     out = console()
     first, last = page.offset + 1, page.offset + len(page.items)
@@ -40,12 +42,11 @@ def print_page(query: str, page: Page, explain: bool) -> None:
         say(f"{degradation.code}: {degradation.detail}")
     for rank, result in enumerate(page.items, first):
         say()
-        for line in _lines(rank, result):
-            _print(out, line)
+        print_result(out, rank, result)
         if explain:
             _explain(out, result)
     if page.has_more:
-        say(f"\nNext: --offset {last}")
+        say(f"\nNext: {following or f'--offset {last}'}")
 
 
 def print_stats(stats: SearchStats) -> None:
@@ -70,6 +71,12 @@ def print_nothing(query: str, collections: Sequence[str], where: str | None, hel
     else:
         also = "" if where is None else f" Of what the words match, only items where {where} were looked for."
         say(f'Check the spelling, or ask for less: fewer +words, -words, "phrases" and field:words.{also}')
+
+
+def print_result(out: Console, rank: int, result: Result) -> None:
+    """Print a result: its place, its score, and what it is."""
+    for line in _lines(rank, result):
+        print_line(out, line)
 
 
 def _lines(rank: int, result: Result) -> Iterator[tuple[int, Text]]:
@@ -103,11 +110,12 @@ def _explain(out: Console, result: Result) -> None:
     width = max((len(name) for name in result.contributions), default=3)
     for name, value in result.contributions.items():
         note = notes.get(name, "")
-        _print(out, (INDENT + 2, _row(name, value, width, note)))
-    _print(out, (INDENT + 2, _row("raw", result.raw, width, "")))
+        print_line(out, (INDENT + 2, contribution(name, value, width, note)))
+    print_line(out, (INDENT + 2, contribution("raw", result.raw, width)))
 
 
-def _row(name: str, value: float, width: int, note: str) -> Text:
+def contribution(name: str, value: float, width: int, note: str = "") -> Text:
+    """Return a line of a sum: a name, its number, and what there is to say about it."""
     from rich.text import Text
 
     return Text.assemble(f"{harmless(name):<{width}}  {value:>12.6f}", (f"  {note}" if note else "", "dim"))
@@ -115,7 +123,7 @@ def _row(name: str, value: float, width: int, note: str) -> Text:
 
 def _notes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what stands behind each word's contributions, by their names."""
-    for word, numbers in detail["words"].items():
+    for word, numbers in detail.get("words", {}).items():
         for field, count in numbers["tf"].items():
             yield (
                 f"text.{word}.{field}",
@@ -124,7 +132,8 @@ def _notes(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             )
 
 
-def _print(out: Console, line: tuple[int, Text]) -> None:
+def print_line(out: Console, line: tuple[int, Text]) -> None:
+    """Print a line after its indentation, which the lines that it is broken into have too."""
     indent, text = line
     for part in text.wrap(out, out.width - indent) if out.is_terminal else (text,):
         part.rstrip()

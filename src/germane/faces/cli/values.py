@@ -78,6 +78,50 @@ def time(text: str | None, field: str = "created_at") -> datetime | float | None
     return when
 
 
+def as_of(text: str | None) -> int | datetime | None:
+    """Return a point of the past from a position of the log, or from ISO 8601 with a zone.
+
+    Raises
+    ------
+    InvalidArgument
+        Neither, or a time without a zone.
+
+    Examples
+    --------
+    >>> as_of("12"), as_of("2024-05-01T12:00:00Z").isoformat()
+    (12, '2024-05-01T12:00:00+00:00')
+    """
+    found = time(text, "as_of")
+    if isinstance(found, float):
+        raise InvalidArgument("as_of", f"{text!r} is neither a position nor a time like 2024-05-01T12:00:00Z")
+    return found
+
+
+def shares(given: Sequence[str]) -> dict[str, float]:
+    """Return shares from ``FIELD=SHARE``.
+
+    Raises
+    ------
+    InvalidArgument
+        No share.
+
+    Examples
+    --------
+    >>> shares(["meta.format=0.6"])
+    {'meta.format': 0.6}
+    """
+    found = {}
+    for pair in given:
+        field, _, share = pair.rpartition("=")
+        try:
+            found[field] = float(share)
+        except ValueError:
+            raise InvalidArgument(
+                "max_share", f"{pair!r} is not FIELD=SHARE: type it like meta.format=0.6"
+            ) from None
+    return found
+
+
 def weights(given: Sequence[str]) -> SearchWeights | None:
     """Return search weights from ``NAME=NUMBER``, None when none was given.
 

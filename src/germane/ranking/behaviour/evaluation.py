@@ -316,7 +316,9 @@ class Evaluation:
             return take(readings.reach())
         if kind == "created_at":
             return take(readings.created_at())
-        return take(readings.zero())  # of a user, or of a text: here there is none
+        if kind == "text":
+            return take(readings.text)
+        return take(readings.zero())  # of a user: here there is none
 
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:
@@ -337,12 +339,12 @@ def of_term(readings: Readings, term: Term) -> Evaluation:
 
 def _among(name: str, value: FloatArray, ascending: FloatArray) -> FloatArray:
     """Return where values lie among those of all candidates, in [0, 1]."""
+    if len(ascending) <= 1:
+        return np.zeros(len(value))
     if name == "minmax":
         least, greatest = ascending[0], ascending[-1]
         if least == greatest:
             return np.zeros(len(value))
         scaled: FloatArray = (value - least) / (greatest - least)
         return scaled
-    if len(ascending) == 1:
-        return np.zeros(len(value))
     return np.searchsorted(ascending, value, side="left") / (len(ascending) - 1)

@@ -13,9 +13,10 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
+from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
-from germane.signals.blocks import Extremes, Numbers, whole_blocks
-from germane.signals.decay import BLOCK, IntArray
+from germane.signals.blocks import Extremes, Numbers
+from germane.signals.decay import BLOCK, IntArray, whole_blocks
 from germane.signals.view import Ledgers
 
 
@@ -50,17 +51,27 @@ class Readings:
         Microseconds since the epoch.
     seed : str
         What draws depend on.
+    audience : Audience
+        Whom they are for.
     """
 
     def __init__(
-        self, connection: apsw.Connection, ledgers: Ledgers, catalog: Catalog, now: Micros, seed: str = ""
+        self,
+        connection: apsw.Connection,
+        ledgers: Ledgers,
+        catalog: Catalog,
+        now: Micros,
+        seed: str = "",
+        audience: Audience = NOBODY,
     ) -> None:
         self.connection = connection
         self.ledgers = ledgers
         self.catalog = catalog
         self.now = now
         self.seed = seed
+        self.audience = audience
         self.size = whole_blocks(len(catalog.live))
+        self.text: Reading = Zero(self.blocks)  # scores of a search, where there is one
         self._given: dict[tuple[str, ...], Reading] = {}
 
     @property
@@ -104,7 +115,7 @@ class Readings:
 
     def reach(self) -> Reading:
         """Return the number of distinct users of each item."""
-        return self._once(("reach",), lambda: self.ledgers.reach_numbers(self.size))
+        return self._once(("reach",), lambda: self.ledgers.reach_numbers(self.size, self.now))
 
     def created_at(self) -> Reading:
         """Return when items were created, in seconds since the epoch."""
@@ -214,6 +225,32 @@ class Zero:
     def within(self, blocks: IntArray) -> FloatArray:
         """Return zeros."""
         return np.zeros(len(blocks) * BLOCK)
+
+
+class Scores:
+    """Numbers that only some items have.
+
+    Parameters
+    ----------
+    ordinals : int64[n]
+    values : float64[n]
+    blocks : int
+    """
+
+    def __init__(self, ordinals: IntArray, values: FloatArray, blocks: int) -> None:
+        self.least = np.full(blocks, min(float(values.min(initial=0.0)), 0.0))
+        self.greatest = np.full(blocks, float(values.max(initial=0.0)))
+        order = np.argsort(ordinals, kind="stable")
+        self._ordinals, self._values = ordinals[order], values[order]
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items, 0 for those that have none."""
+        place = np.minimum(np.searchsorted(self._ordinals, ordinals), len(self._ordinals) - 1)
+        return np.where(self._ordinals[place] == ordinals, self._values[place], 0.0)
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self.at((blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel())
 
 
 class Drawn:

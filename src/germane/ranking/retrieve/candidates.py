@@ -13,6 +13,7 @@ from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
+from germane.ranking.audience import mask_of
 from germane.ranking.behaviour.evaluation import of_term
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best
@@ -65,7 +66,8 @@ class Candidates:
     def filled(self) -> BoolArray:
         """Which blocks hold any of them: bool[blocks]."""
         # Eight items are looked at as one number.
-        filled: BoolArray = np.logical_or.reduce(self.mask.view(np.int64).reshape(-1, BLOCK // 8), axis=1)
+        rows = self.mask.view(np.int64) if BLOCK % 8 == 0 else self.mask
+        filled: BoolArray = np.logical_or.reduce(rows.reshape(self._size // BLOCK, -1), axis=1)
         return filled
 
     def only(self, kept: BoolArray) -> Candidates:
@@ -82,7 +84,7 @@ class Candidates:
 
 
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
-    """Return the live items that the strategies give, within collections and filter.
+    """Return the live items that the strategies give, within collections and filter, without hard negatives.
 
     Ids that a call gives replace the strategies, or join them where the profile names ``ids``.
     """
@@ -92,18 +94,30 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     everything = live(readings)
     asked = tuple(conditions(request))
     if any(each.kind == "all" for each in strategies):
-        name = "all " + " and ".join(f"({condition})" for condition in asked)
-        return readings.catalog.kept(name, lambda: _within(readings, everything, asked))
+        return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, strategy, request) for strategy in strategies]
     united = np.sort(given[0]) if len(given) == 1 else np.unique(np.concatenate(given))
     united = united[everything.mask[united]]
-    return _within(readings, Candidates(ordinals=united, size=readings.size), asked)
+    return _admitted(readings, _within(readings, Candidates(ordinals=united, size=readings.size), asked))
+
+
+def _everything_within(readings: Readings, everything: Candidates, asked: tuple[Filter, ...]) -> Candidates:
+    if any(condition.state is not None for condition in asked):
+        return _within(readings, everything, asked)
+    name = "all " + " and ".join(f"({condition})" for condition in asked)
+    return readings.catalog.kept(name, lambda: _within(readings, everything, asked))
 
 
 def _within(readings: Readings, found: Candidates, asked: tuple[Filter, ...]) -> Candidates:
     for condition in asked:
         found = found.only(meets(readings, condition))
     return found
+
+
+def _admitted(readings: Readings, found: Candidates) -> Candidates:
+    """Return the candidates without hard negatives."""
+    hidden = readings.audience.hidden
+    return found.only(~mask_of(hidden, readings.size)) if len(hidden) else found
 
 
 def live(readings: Readings) -> Candidates:
@@ -130,11 +144,12 @@ def meets(readings: Readings, condition: Filter) -> BoolArray:
 
     def make() -> BoolArray:
         mask = np.zeros(readings.size, np.bool_)
-        met = select(readings.connection, readings.catalog, condition)
+        met = select(readings.connection, readings.catalog, condition, readings.audience.state)
         mask[: len(met)] = met
         return mask
 
-    return readings.catalog.kept(f"where {condition}", make)
+    # What is asked of the user differs from one to the next, and with every signal.
+    return make() if condition.state is not None else readings.catalog.kept(f"where {condition}", make)
 
 
 def _given(
@@ -150,7 +165,10 @@ def _given(
         assert strategy.term is not None
         found = best(of_term(readings, strategy.term), everything, n)
         return found.ordinals[found.sums > 0]
-    return np.zeros(0, np.int64)  # what a user is near to, follows or came from: nobody asks here
+    if strategy.kind == "following":
+        followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
+        return best(of_term(readings, Term("created_at")), followed, n).ordinals
+    return np.zeros(0, np.int64)  # what a user is near to or came from: nobody asks here
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:

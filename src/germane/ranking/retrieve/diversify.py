@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from germane.knowledge.catalog import META, Catalog
+from germane.knowledge.columns import FLOAT, INT
 from germane.model.diversity import Diversity
 
 MAX_PER_CREATOR = "max_per_creator"
@@ -79,9 +82,9 @@ class Limits:
             return ()
         first, last = column.ordinals.searchsorted((ordinal, ordinal + 1)).tolist()
         if last - first == 1:
-            return ((int(column.kinds[first]), int(column.bits[first])),)
+            return (_alike(int(column.kinds[first]), int(column.bits[first])),)
         kinds, bits = column.kinds[first:last].tolist(), column.bits[first:last].tolist()
-        return set(zip(kinds, bits, strict=True))
+        return set(map(_alike, kinds, bits))
 
 
 def choose(
@@ -145,6 +148,15 @@ def _next_in_order(queue: Iterator[int], chosen: Chosen, limits: Limits) -> int 
             return ordinal
         chosen.held_back[ordinal] = broken
     return None
+
+
+def _alike(kind: int, bits: int) -> tuple[int, int]:
+    """Return the same for 1 and 1.0, which a filter calls equal as well."""
+    if kind == FLOAT:
+        value = float(np.int64(bits).view(np.float64))
+        if value.is_integer():
+            return INT, int(value)
+    return kind, bits
 
 
 def _column(name: str) -> str:

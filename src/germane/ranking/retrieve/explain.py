@@ -10,10 +10,12 @@ from germane.model.builtin import COLD_START
 from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
 from germane.model.pages import Explanation, Reason
+from germane.ranking.audience import MUTED, filtered, hard_negative
 from germane.ranking.behaviour.evaluation import Evaluation, of_term
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.result import added
-from germane.ranking.retrieve.candidates import conditions, meets
+from germane.ranking.retrieve.candidates import Candidates, conditions, meets
+from germane.ranking.retrieve.muted import muted_among
 from germane.ranking.retrieve.order import best, best_and_least
 from germane.ranking.retrieve.page import reasons
 from germane.ranking.retrieve.pipeline import Ranking, rank
@@ -39,9 +41,12 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     one = np.array([ordinal], np.int64)
     named = _contributions(ranking.evaluation, one, total)
     if not ranking.candidates.mask[ordinal]:
-        return _absent(id, total, named, _why_not(readings, ranking, ordinal, request))
+        return _absent(id, total, named, _why_not(readings, ranking, id, ordinal, request))
     raw = added(named)
-    place = _rank(ranking, ordinal, raw)
+    place, is_muted = _place(ranking, ordinal, raw)
+    why = reasons(named, profile is COLD_START)
+    if is_muted:
+        why.append(MUTED)
     first, least = best_and_least(ranking.evaluation, ranking.candidates, 1)
     greatest = float(first.sums[0])
     beyond = Reason("BeyondPage", {"rank": place, "limit": request.limit})
@@ -53,7 +58,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
         raw=raw,
         score=1.0 if least == greatest else (raw - least) / (greatest - least),
         contributions=named,
-        reasons=tuple(reasons(named, profile is COLD_START)),
+        reasons=tuple(why),
         absence=(beyond,) if place > request.limit else (),
     )
 
@@ -64,25 +69,39 @@ def _contributions(evaluation: Evaluation, ordinals: np.ndarray[Any, Any], total
     return {name: float(column[0]) for name, column in evaluation.columns(ordinals)}
 
 
-def _rank(ranking: Ranking, ordinal: int, raw: float) -> int:
-    """Return the place of an item in the order, from 1."""
+def _place(ranking: Ranking, ordinal: int, raw: float) -> tuple[int, bool]:
+    """Return the place of an item in the order, from 1, and whether it is among the muted."""
+    everything = ranking.candidates
+    muted = muted_among(ranking.evaluation, everything)
+    if muted is None:
+        return _rank(ranking.evaluation, everything, ordinal, raw), False
+    if muted.mask[ordinal]:
+        ahead = everything.count - muted.count
+        return ahead + _rank(ranking.evaluation, muted, ordinal, raw), True
+    return _rank(ranking.evaluation, everything.only(~muted.mask), ordinal, raw), False
+
+
+def _rank(evaluation: Evaluation, among: Candidates, ordinal: int, raw: float) -> int:
     wanted = 1_000
     while True:
-        ordered = best(ranking.evaluation, ranking.candidates, wanted)
+        ordered = best(evaluation, among, wanted)
         found = np.flatnonzero(ordered.ordinals == ordinal)
         if len(found):
             return int(found[0]) + 1
         if len(ordered.sums) and ordered.sums[-1] > raw:
             # Far down: everything is ordered once.
-            wanted = ranking.candidates.count
+            wanted = among.count
         else:
-            wanted = min(wanted * 10, ranking.candidates.count)
+            wanted = min(wanted * 10, among.count)
 
 
-def _why_not(readings: Readings, ranking: Ranking, ordinal: int, request: RetrieveRequest) -> Reason:
+def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, request: RetrieveRequest) -> Reason:
     for condition in conditions(request):
         if not meets(readings, condition)[ordinal]:
-            return Reason("Filter", {"filter": str(_failing(readings, condition, ordinal))})
+            return filtered(_failing(readings, condition, ordinal))
+    negative = hard_negative(readings.audience, id, _creator(readings, ordinal))
+    if negative is not None:
+        return negative
     for gate in ranking.profile.gates:
         value = float(of_term(readings, gate.term).sums(np.array([ordinal], np.int64))[0])
         if value < gate.threshold:
@@ -91,6 +110,11 @@ def _why_not(readings: Readings, ranking: Ranking, ordinal: int, request: Retrie
     if request.candidates is not None:
         strategies = ["ids"]
     return Reason("NotACandidate", {"candidates": tuple(strategies)})
+
+
+def _creator(readings: Readings, ordinal: int) -> str | None:
+    found = readings.connection.execute("SELECT creator FROM item WHERE ordinal = ?", (ordinal,)).get
+    return None if found is None else str(found)
 
 
 def _failing(readings: Readings, condition: Filter, ordinal: int) -> Filter:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.model.times import DAY
+from germane.ranking.audience import mask_of
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates
 from germane.signals.decay import IntArray
@@ -75,17 +76,34 @@ def draw(
 
 
 def _eligible(readings: Readings) -> BoolArray:
-    """Return the items that are young, or by a creator of whom the user knows nothing."""
+    """Return the items that are unseen, and young or by a creator of whom the user knows nothing.
 
-    def make() -> BoolArray:
-        column = readings.catalog.columns.get("creator")
-        if column is None:
-            return np.zeros(readings.size, np.bool_)
-        has_creator: BoolArray = column.strings(readings.size) >= 0
-        return has_creator
-
-    unknown = readings.catalog.kept("has creator", make)
+    What the user muted is not among them: it comes after everything else.
+    """
+    audience, size = readings.audience, readings.size
+    eligible = _by_unknown(readings)
     times = readings.catalog.columns.get("created_at")
-    if times is None:
-        return unknown
-    return unknown | (times.times(readings.size) > readings.now - YOUNG)
+    if times is not None:
+        eligible = eligible | (times.times(size) > readings.now - YOUNG)
+    for known in (audience.seen, audience.muted):
+        if len(known):
+            eligible = eligible & ~mask_of(known, size)
+    return eligible
+
+
+def _by_unknown(readings: Readings) -> BoolArray:
+    """Return the items by a creator to whom, and to whose items, the user has neither signal nor relation."""
+    column, size = readings.catalog.columns.get("creator"), readings.size
+    if column is None:
+        return np.zeros(size, np.bool_)
+    creators, audience = column.strings(size), readings.audience
+    # A creator's number is its place; one more place, the last, is that of items without a creator.
+    unknown = np.ones(len(column.texts.values) + 1, np.bool_)
+    unknown[-1] = False
+    touched = creators[audience.touched[audience.touched < size]]
+    unknown[touched[touched >= 0]] = False
+    for name in audience.known_creators:
+        if (number := column.texts.numbers.get(name)) is not None:
+            unknown[number] = False
+    by_unknown: BoolArray = unknown[creators]
+    return by_unknown

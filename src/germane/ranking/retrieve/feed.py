@@ -102,7 +102,7 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
     @property
     def contributions(self) -> FloatArray:
         """The contributions: float64[names, items]."""
-        return np.frombuffer(self.columns, "<f8").reshape(len(self.names), -1)
+        return np.frombuffer(self.columns, "<f8").reshape(len(self.names), len(self.items))
 
     @property
     def propensity(self) -> float:
@@ -113,7 +113,7 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
     def sums(self) -> FloatArray:
         """The sums, added from left to right: float64[items]."""
         total = np.zeros(len(self.items))
-        for column in self.contributions if self.names else ():
+        for column in self.contributions:
             total += column
         return total
 

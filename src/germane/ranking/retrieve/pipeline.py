@@ -30,7 +30,8 @@ from germane.ranking.retrieve.feed import (
     resume,
 )
 from germane.ranking.retrieve.gates import through_gates
-from germane.ranking.retrieve.order import FEW, best, best_and_least
+from germane.ranking.retrieve.muted import in_order
+from germane.ranking.retrieve.order import FEW, best_and_least
 from germane.ranking.retrieve.page import results
 from germane.ranking.retrieve.request import RetrieveRequest, find_profile, restored
 from germane.signals.decay import IntArray
@@ -59,7 +60,7 @@ def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Rank
     found = find_candidates(readings, profile, request)
     candidates = through_gates(readings, profile.gates, found)
     evaluation = of_profile(readings, profile)
-    if evaluation.is_over_candidates and candidates.count:
+    if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)
     return Ranking(profile, candidates, evaluation)
 
@@ -91,13 +92,14 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         parent, feed = resume(shown, request.cursor, readings.now)
         request = restored(feed.asked, request)
         readings.seed = feed.seed
+        readings.audience = readings.audience.with_user(request.user)
     profile = find_profile(readings.connection, request.profile)
     ranker = Ranker(readings, profile, request, seq)
     current = feed or ranker.feed(1)
     chosen = ranker.fill(current)
     # The stretch may run out, and limits may hold back so many that the order must reach further down.
     times = 1 if feed else 4
-    while len(chosen.shown) < ranker.places(current) and ranker.goes_on(current):
+    while (len(chosen.shown) < ranker.places(current) or chosen.relaxed) and ranker.goes_on(current):
         current = ranker.feed(times, feed)
         chosen, times = ranker.fill(current), times * 4
     return _page(ranker, shown, current, chosen, parent, impressions, began)
@@ -145,8 +147,7 @@ class Ranker:
             wanted = min(wanted, PAGES * self.request.limit)
         held: list[int] = []
         if before is None:
-            ordered, least = best_and_least(evaluation, candidates, wanted * times)
-            greatest = float(ordered.sums[0]) if len(ordered.sums) else 0.0
+            ordered, least, greatest = in_order(evaluation, candidates, wanted * times)
             explorers = self._explorers(ordered.ordinals)
         else:
             first, least = best_and_least(evaluation, candidates, 1)
@@ -154,7 +155,7 @@ class Ranker:
             there = candidates.mask
             held = [ordinal for ordinal in before.in_order[: before.held] if there[ordinal]]
             passed = np.append(np.frombuffer(before.shown, "<i8"), np.array(held, np.int64))
-            ordered = best(evaluation, candidates.without(passed), wanted * times)
+            ordered, _, _ = in_order(evaluation, candidates.without(passed), wanted * times)
             still = [ordinal for ordinal in before.to_explore if there[ordinal]]
             explorers = Explorers(np.array(still, np.int64), before.eligible)
         self._is_at_end = len(ordered.ordinals) < wanted * times
@@ -197,8 +198,8 @@ class Ranker:
         return not self._is_at_end and (feed.in_stretches or not feed.offset)
 
     def fill(self, feed: Feed) -> Chosen:
-        """Choose what a page shows of a feed; items that are gone by now are passed over."""
-        live = self.readings.catalog.live
+        """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
+        live = self.readings.audience.admitted(self.readings.catalog.live)
         limit, to_explore = self.request.limit, feed.to_explore
         return choose(
             (ordinal for ordinal in feed.in_order if live[ordinal]),
@@ -236,7 +237,7 @@ def _page(
     key = new_key(parent, request.limit) if more else None
     rest = _rest(feed, chosen, left, places) if key is not None else b""
     id = uuid.uuid4().hex
-    data = _impression(readings, ranker.profile, feed, chosen) if impressions else None
+    data = _impression(ranker, feed, chosen) if impressions else None
     kept = shown.keep(key, rest, readings.now, id if impressions else None, data)
     cursor = cursor_of(shown, key) if key is not None and kept else None
     limits = list(chosen.held_back.values())
@@ -259,7 +260,7 @@ def _page(
 def _left(feed: Feed, chosen: Chosen, readings: Readings) -> list[int]:
     """Return what a page leaves of the order, as ordinals: what it held back, then what it never reached."""
     gone = {*chosen.shown, *chosen.held_back}
-    live = readings.catalog.live
+    live = readings.audience.admitted(readings.catalog.live)
     rest = (ordinal for ordinal in feed.in_order if ordinal not in gone and live[ordinal])
     return [*chosen.held_back, *rest][:KEPT]
 
@@ -278,11 +279,13 @@ def _rest(feed: Feed, chosen: Chosen, left: list[int], places: dict[int, int]) -
     )
 
 
-def _impression(readings: Readings, profile: Profile, feed: Feed, chosen: Chosen) -> bytes:
+def _impression(ranker: Ranker, feed: Feed, chosen: Chosen) -> bytes:
+    readings = ranker.readings
     shown: dict[str, Any] = {
         "at": readings.now,
         "as_of": feed.as_of,
-        "profile": profile.label,
+        "user": ranker.request.user,
+        "profile": ranker.profile.label,
         "seed": readings.seed,
         "offset": feed.offset,
         "items": chosen.shown,

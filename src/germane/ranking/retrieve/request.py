@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import apsw
 import msgspec
 
 from germane.log.content import profile as declared_profile
+from germane.log.past import check_as_of
 from germane.model.builtin import NAMES, built_in
 from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument, quoted
@@ -16,7 +18,7 @@ from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.profiles import Profile
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.request import check_where
+from germane.ranking.request import check_state, check_where
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
@@ -30,6 +32,8 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     profile : str
         The profile's name as asked for, with version or parameter.
+    user : str or None
+        Whom it is for.
     candidates : tuple of str, or None
         Ids that are given.
     where : Filter or None
@@ -41,9 +45,12 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit : int
     cursor : str or None
     explain : bool
+    as_of : int, datetime or None
+        The point of the past to answer at.
     """
 
     profile: str = "for_you"
+    user: str | None = None
     candidates: tuple[str, ...] | None = None
     where: Filter | None = None
     collections: tuple[str, ...] | None = None
@@ -52,11 +59,13 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 20
     cursor: str | None = None
     explain: bool = False
+    as_of: int | datetime | None = None
 
     def asked(self) -> dict[str, Any]:
         """Return what makes it this query and no other, as plain data."""
         return {
             "profile": self.profile,
+            "user": self.user,
             "candidates": self.candidates,
             "where": None if self.where is None else str(self.where),
             "collections": self.collections,
@@ -68,6 +77,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
 def retrieve_request(
     profile: str,
     *,
+    user: str | None,
     candidates: Sequence[str] | None,
     where: str | Filter | None,
     collections: Sequence[str] | None,
@@ -76,6 +86,7 @@ def retrieve_request(
     cursor: str | None,
     seed: str | int | None,
     explain: bool,
+    as_of: int | datetime | None,
     **later: Any,
 ) -> RetrieveRequest:
     """Check the arguments of a retrieval.
@@ -92,16 +103,21 @@ def retrieve_request(
         raise InvalidArgument("explain", f"must be True or False, not {quoted(explain)}")
     if cursor is not None and not isinstance(cursor, str):
         raise InvalidArgument("cursor", f"must be the cursor of a page, not {type(cursor).__name__}")
+    user = None if user is None else check_id(user, "user")
+    condition = check_where(where)
     return RetrieveRequest(
         profile=check_id(profile, "profile"),
+        user=user,
         candidates=None if candidates is None else _given(candidates),
-        where=check_where(where),
+        # A cursor knows whom its feed is for.
+        where=condition if cursor is not None else check_state(condition, user),
         collections=None if collections is None else check_names(collections, "collections"),
         diversity=Diversity.of(diversity),
         seed=_seed(seed),
         limit=check_count(limit, "limit", 1, PAGE_LIMIT),
         cursor=cursor,
         explain=explain,
+        as_of=check_as_of(as_of),
     )
 
 
@@ -123,6 +139,7 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
             )
     return RetrieveRequest(
         profile=asked["profile"],
+        user=asked["user"],
         candidates=None if asked["candidates"] is None else tuple(asked["candidates"]),
         where=None if asked["where"] is None else parse_filter(asked["where"]),
         collections=None if asked["collections"] is None else tuple(asked["collections"]),
@@ -131,6 +148,7 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
         limit=request.limit,
         cursor=request.cursor,
         explain=request.explain,
+        as_of=request.as_of,
     )
 
 
@@ -180,11 +198,9 @@ def _seed(seed: object) -> str | None:
 
 
 NEUTRAL: dict[str, Any] = {
-    "user": None,
     "session": None,
     "similar_to": None,
     "session_weights": None,
     "facets": (),
-    "as_of": None,
 }
 """Parameters whose feature does not exist yet, and the only value that they take."""

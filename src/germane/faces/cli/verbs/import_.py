@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import IO, Annotated, Any
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from germane.faces.cli import store
+from germane.faces.cli import events, store
+from germane.faces.cli.events import FIELDS
 from germane.faces.cli.failures import Misuse
 from germane.faces.cli.options import Db, Given, Json
 from germane.faces.cli.output import print_json, say
-from germane.model.errors import InvalidArgument
+from germane.faces.cli.progress import bar
+from germane.model.errors import Error, InvalidArgument
+
+if TYPE_CHECKING:
+    from germane.database import Database
 
 EXAMPLES = """\b
 Examples:
   germane import events.jsonl
   germane import log.tsv --rename action=name --rename ts=at --put-items
-  zcat events.csv.gz | germane import --format csv -
+  germane import history.csv.gz
+  tail -n 1000 requests.jsonl | germane import --format jsonl -
 """
-
-FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv"}
-FIELDS = ("name", "item", "user", "weight", "at", "event_id", "page", "position")
 
 
 def import_(
     ctx: typer.Context,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Events, one a line; - reads stdin.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILE", help="Events, one a line; .gz too; - reads stdin.", show_default=False
+        ),
     ],
     form: Annotated[
         str | None,
@@ -58,70 +62,62 @@ def import_(
     """
     given = Given.of(ctx, db, as_json)
     columns = dict(_pair(each) for each in rename or ())
-    kind = form or FORMATS.get("." + file.rpartition(".")[2].lower())
-    if kind is None or kind not in FORMATS.values():
+    kind = form or events.format_of(file)
+    if kind is None or kind not in events.FORMATS.values():
         raise Misuse("what is in the file is not told by its name: give --format jsonl, csv or tsv")
-    with ExitStack() as stack:
-        source = (
-            sys.stdin if file == "-" else stack.enter_context(Path(file).open(encoding="utf-8", newline=""))
-        )
-        database = stack.enter_context(store.made(given.db))
-        rows = _rows(source, kind, columns)
-        recorded = database.signal_many(_with_items(database, rows) if put_items else rows)
+    recorded = done = 0
+    known: set[Any] = set()
+    with events.opened(file) as source, store.made(given.db) as database, bar() as shown:
+        try:
+            for block in events.blocks(source, kind, columns):
+                with _counted_from(done):
+                    if put_items:
+                        _put_missing(database, block["item"], known)
+                    recorded += database.signal_many(block)
+                done += len(block["item"])
+                shown.say(f"recorded {done:,} events")
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted; the first {done:,} events stand in the store: import those after them"
+            ) from None
     if given.as_json:
         print_json({"recorded": recorded})
         return
     say(f"Recorded {recorded:,} events.")
 
 
-def _rows(source: IO[str], kind: str, columns: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield events with the fields that they have."""
-    lines = (
-        _json_lines(source)
-        if kind == "jsonl"
-        else csv.DictReader(source, delimiter="\t" if kind == "tsv" else ",")
-    )
-    for number, line in enumerate(lines):
-        row = {columns.get(name, name): value for name, value in line.items()}
-        kept = {field: row[field] for field in FIELDS if row.get(field) not in (None, "", "-")}
-        for field, read in _READ.items():
-            if isinstance(kept.get(field), str):
-                try:
-                    kept[field] = read(kept[field])
-                except ValueError:
-                    raise InvalidArgument(
-                        f"rows[{number}].{field}", f"{kept[field]!r} cannot be read"
-                    ) from None
-        yield kept
-
-
-def _json_lines(source: IO[str]) -> Iterator[dict[str, Any]]:
-    import msgspec
-
-    for number, line in enumerate(source):
-        if not line.strip():
-            continue
-        try:
-            yield msgspec.json.decode(line, type=dict[str, Any])
-        except msgspec.MsgspecError as error:
-            raise InvalidArgument(f"rows[{number}]", f"is no JSON object: {error}") from None
-
-
-def _with_items(database: Any, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Put an item for each id that is not there, ahead of the events on it."""
+def _put_missing(database: Database, ids: Sequence[Any], known: set[Any]) -> None:
+    """Put an item for each id that is not there, and know it from then on."""
     from germane.model.errors import NotFound
     from germane.model.items import Item
 
-    known: set[str] = set()
-    for row in rows:
-        id = row.get("item")
-        if isinstance(id, str) and id not in known:
-            known.add(id)
-            try:
-                database.get(id)
-            except NotFound:
-                database.put(Item(id=id, title=id))
-        yield row
+    missing = []
+    for id in [id for id in dict.fromkeys(ids) if id not in known]:
+        try:
+            database.get(id)
+        except NotFound:
+            missing.append(Item(id=id, title=id))
+    database.put_many(missing)
+    known.update(ids)
+
+
+@contextmanager
+def _counted_from(done: int) -> Iterator[None]:
+    """Let errors about rows of a block name the rows of the file."""
+    try:
+        yield
+    except Error as error:
+        row = _ROW.search(error.message)
+        if row is None or not done:
+            raise
+        message = f"{error.message[: row.start(1)]}{int(row[1]) + done}{error.message[row.end(1) :]}"
+        if isinstance(error, InvalidArgument):
+            field, _, told = message.partition(": ")
+            raise InvalidArgument(field, told) from None
+        raise type(error)(message) from None
+
+
+_ROW = re.compile(r"rows\[(\d+)\]")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -129,16 +125,3 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or field not in FIELDS:
         raise Misuse(f"{text!r} is not COLUMN=FIELD with a field of {', '.join(FIELDS)}: as in ts=at")
     return column, field
-
-
-def _time(text: str) -> Any:
-    from datetime import UTC, datetime
-
-    try:
-        return float(text)
-    except ValueError:
-        when = datetime.fromisoformat(text)
-        return when if when.tzinfo else when.replace(tzinfo=UTC)
-
-
-_READ: dict[str, Callable[[str], Any]] = {"at": _time, "weight": float, "position": int}

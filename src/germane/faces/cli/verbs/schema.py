@@ -64,14 +64,21 @@ def toml(declared: dict[str, Any]) -> str:
     name = "view"
     half_life = 60.0
     """
-    from germane.model.plain import to_json
-
     lines = [
-        f"{name} = {to_json(value)}"
+        f"{name} = {_value(value)}"
         for name, value in declared.items()
         if not isinstance(value, (list, tuple))
     ]
     for name, tables in declared.items():
         for table in tables if isinstance(tables, (list, tuple)) else ():
-            lines += ["", f"[[{name}]]", *(f"{key} = {to_json(value)}" for key, value in table.items())]
+            lines += ["", f"[[{name}]]", *(f"{key} = {_value(value)}" for key, value in table.items())]
     return "\n".join(lines)
+
+
+def _value(value: Any) -> str:
+    """Return a value as TOML writes it: as JSON does, but for tables."""
+    from germane.model.plain import to_json
+
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{to_json(key)} = {_value(each)}' for key, each in value.items())} }}"
+    return to_json(value)

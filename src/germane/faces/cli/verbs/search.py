@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.faces.cli import store, values
-from germane.faces.cli.options import Db, Given, Json
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, User, Where
 from germane.faces.cli.output import print_json
 from germane.faces.cli.page import print_nothing, print_page, print_stats
 
@@ -17,6 +17,8 @@ Examples:
   germane search '"move semantics" +closure -thread title:capture'
   germane search --match all --collection notes rust error handling
   germane search lamp --where "meta.price < 10 and not tags contains 'used'"
+  germane search lamp --profile most_liked --personalization 0.5
+  germane search lamp --as-of 2026-01-31T12:00:00Z
   germane search -- -v verbose
 """
 
@@ -30,20 +32,9 @@ def search(
         str, typer.Option(metavar="sections|stats", help="Ranked sections, or counts of the words.")
     ] = "sections",
     match: Annotated[str, typer.Option(metavar="any|all", help="Which words a section must hold.")] = "any",
-    where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILTER",
-            help="Search only items that meet this, as in \"meta.price < 10 and not tags contains 'used'\".",
-            show_default=False,
-        ),
-    ] = None,
-    collection: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Search only this collection; may be repeated.", show_default=False
-        ),
-    ] = None,
+    user: User = None,
+    where: Where = None,
+    collection: Collection = None,
     lang: Annotated[
         str | None,
         typer.Option(
@@ -58,11 +49,20 @@ def search(
             show_default=False,
         ),
     ] = None,
+    profile: Annotated[
+        str, typer.Option(metavar="PROFILE", help="Add what this profile says of behaviour.")
+    ] = "search",
+    personalization: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="How much of it, 0 to 1 (default: 0.3).", show_default=False),
+    ] = None,
+    rerank: Annotated[int, typer.Option(metavar="N", help="To how many of the best by text.")] = 1000,
+    as_of: AsOf = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is the sum of.")] = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Find the sections that say most about some words, the best first.
+    """Find the sections that say most about some words, best first.
 
     Words may be a "quoted phrase", +required, -excluded, or limited to a field with title:, body: or
     code:. tag:, type: and doc: select by an exact value. The shell takes quotes away: put a query with
@@ -78,12 +78,17 @@ def search(
             mode=mode,
             collections=collection or None,
             match=match,
+            user=user,
             where=where,
             weights=weights,
+            profile=profile,
+            personalization=personalization,
+            rerank=rerank,
             lang=lang,
             offset=offset,
             limit=limit,
             explain=explain,
+            as_of=values.as_of(as_of),
         )
         held = database.stats() if page.total == 0 and not given.as_json else None
     if given.as_json:

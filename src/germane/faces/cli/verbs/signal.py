@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from germane.faces.cli import store, values
 from germane.faces.cli.options import Db, Given, Json
 from germane.faces.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from germane.database import Database
 
 EXAMPLES = """\b
 Examples:
@@ -47,12 +50,19 @@ def signal(
 ) -> None:
     """Record that something was done with an item."""
     given = Given.of(ctx, db, as_json)
-    when = values.time(at, "at")
+    event = {
+        "name": name, "item": item, "user": user, "weight": weight, "at": at, "event_id": event_id,
+        "page": page, "position": position,
+    }  # fmt: skip
     with store.made(given.db) as database:
-        receipt = database.signal(
-            name, item, user=user, weight=weight, at=when, event_id=event_id, page=page, position=position
-        )
-    if given.as_json:
+        record(database, event, given.as_json)
+
+
+def record(database: Database, event: dict[str, Any], as_json: bool) -> None:
+    """Record an event as it was typed, and say so."""
+    receipt = database.signal(**event | {"at": values.time(event["at"], "at")})
+    name, item = event["name"], event["item"]
+    if as_json:
         print_json(receipt)
-        return
-    say(f"{name} on {item} was recorded before." if receipt.duplicate else f"Recorded {name} on {item}.")
+    else:
+        say(f"{name} on {item} was recorded before." if receipt.duplicate else f"Recorded {name} on {item}.")

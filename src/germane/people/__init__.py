@@ -1,0 +1,1 @@
+"""People: how users stand to items and creators, and what they have seen."""

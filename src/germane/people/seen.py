@@ -1,0 +1,230 @@
+"""What users have seen: the items that their signals were on, and how far they came with them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+
+from germane.log.chain import BEFORE_ALL_TIMES
+from germane.log.events import RecordSignal, RecordSignals, decode
+from germane.model.times import Micros
+from germane.people.pairs import FloatArray, IntArray, LatestWeights, Pairs, Progress
+
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+COMPLETION = "completion"
+"""The signal whose weight is how far a user came with an item."""
+COMPLETE = 0.9
+"""From this weight on nothing is in progress."""
+
+_RECORDS = (
+    "SELECT seq, at, recorded_at, type, data FROM log"
+    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals') ORDER BY seq"
+)
+_RUN = 10_000
+"""Single events that are applied at a time."""
+_ROWS = 20
+"""Bits for the row of an event within its record."""
+
+
+class Marks(NamedTuple):
+    """Events of users, as columns.
+
+    Parameters
+    ----------
+    users, items : int64[n]
+        By number.
+    at, order : int64[n]
+        When it happened, and its place in the log.
+    weights : float64[n]
+    is_completion : bool[n]
+    """
+
+    users: IntArray
+    items: IntArray
+    at: IntArray
+    order: IntArray
+    weights: FloatArray
+    is_completion: BoolArray
+
+    def chosen(self, which: BoolArray) -> Marks:
+        """Return some of the events."""
+        return Marks._make(column[which] for column in self)
+
+    def progress(self) -> Progress:
+        """Return the latest weights of those that say how far a user came."""
+        which = self.is_completion
+        return Progress.of(
+            self.users[which], self.items[which], self.at[which], self.order[which], self.weights[which]
+        )
+
+
+_NONE = Marks._make(np.zeros(0, kind) for kind in (*(np.int64,) * 4, np.float64, np.bool_))
+
+
+class Seen:
+    """What all users have seen, at one position of the log; a function of the log alone.
+
+    Events ahead of the time at which they were recorded wait, and count as soon as a reader's time, or the
+    log, reaches them.
+    """
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.applied = 0
+        """Events that were applied since this was begun or loaded."""
+        self._users: dict[str, int] = {}
+        self._signals: IntArray = np.zeros(0, np.int64)
+        self._pairs = Pairs()
+        self._weights = LatestWeights()
+        self._waiting = _NONE
+
+    @property
+    def size(self) -> int:
+        """Pairs of a user and an item that are held."""
+        return len(self._pairs)
+
+    def signals(self, user: str) -> int:
+        """Return how many signals of a user were recorded."""
+        number = self._users.get(user)
+        return 0 if number is None else int(self._signals[number])
+
+    def items(self, user: str, now: Micros) -> IntArray:
+        """Return the ordinals of the items that a user has seen, ascending."""
+        number = self._users.get(user)
+        if number is None:
+            return np.zeros(0, np.int64)
+        due = self._due(number, now)
+        seen = self._pairs.of(number)
+        return np.union1d(seen, due.items) if len(due.users) else seen
+
+    def in_progress(self, user: str, now: Micros) -> IntArray:
+        """Return the ordinals of the items that a user has begun and not completed, ascending."""
+        number = self._users.get(user)
+        if number is None:
+            return np.zeros(0, np.int64)
+        last = Progress.joined([self._weights.of(number), self._due(number, now).progress()])
+        return last.items[(last.weights > 0) & (last.weights < COMPLETE)]
+
+    def catch_up(self, connection: apsw.Connection, seq: int) -> None:
+        """Apply the records of the log up to a position."""
+        ordinals: dict[str, int] = {}
+        run: list[tuple[int, int, int, int, float, bool, int]] = []
+        for place, at, recorded_at, kind, data in connection.execute(_RECORDS, (self.seq, seq)):
+            event = decode(place, kind, data)
+            if isinstance(event, RecordSignal):
+                if event.user is None:
+                    continue
+                item = ordinals.get(event.item)
+                if item is None:
+                    found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (event.item,)).get
+                    item = ordinals[event.item] = int(found)
+                user, is_completion = self._number(event.user), event.name == COMPLETION
+                run.append((user, item, at, place << _ROWS, event.weight, is_completion, recorded_at))
+                if len(run) == _RUN:
+                    self._apply_run(run)
+                    run = []
+            elif isinstance(event, RecordSignals) and event.user:
+                self._apply_columns(event, place, recorded_at)
+        self._apply_run(run)
+        reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
+        self._release(BEFORE_ALL_TIMES if reached is None else int(reached))
+        self.seq = seq
+
+    def to_arrays(self) -> Arrays:
+        """Return the state in a form that depends on the log up to `seq` alone."""
+        names = [name.encode() for name in self._users]
+        arrays: Arrays = {
+            "users": np.frombuffer(b"".join(names), np.uint8),
+            "user_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+            "signals": self._signals[: len(names)],
+            "pairs": self._pairs.keys(),
+        }
+        for name, column in self._weights.whole()._asdict().items():
+            arrays[f"progress_{name}"] = column
+        by_place = np.argsort(self._waiting.order, kind="stable")
+        for name, column in self._waiting._asdict().items():
+            arrays[f"waiting_{name}"] = column[by_place]
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, seq: int, arrays: Arrays) -> Seen:
+        """Return what `to_arrays` made arrays of.
+
+        Raises
+        ------
+        KeyError, ValueError
+            The arrays are not of that form.
+        """
+        made, names, start = cls(), arrays["users"].tobytes(), 0
+        for number, end in enumerate(arrays["user_ends"].tolist()):
+            made._users[names[start:end].decode()] = number
+            start = end
+        if len(made._users) != len(arrays["signals"]):
+            raise ValueError("users and their counts differ in number")
+        made._signals = arrays["signals"].copy()
+        made._pairs = Pairs(arrays["pairs"])
+        made._weights = LatestWeights(Progress._make(arrays[f"progress_{name}"] for name in Progress._fields))
+        made._waiting = Marks._make(arrays[f"waiting_{name}"] for name in Marks._fields)
+        made.seq = seq
+        return made
+
+    def _number(self, user: str) -> int:
+        return self._users.setdefault(user, len(self._users))
+
+    def _apply_run(self, run: list[tuple[int, int, int, int, float, bool, int]]) -> None:
+        if not run:
+            return
+        *columns, recorded_at = zip(*run, strict=True)
+        arrays = (np.array(column, like.dtype) for column, like in zip(columns, _NONE, strict=True))
+        self._apply(Marks._make(arrays), np.array(recorded_at, np.int64))
+
+    def _apply_columns(self, event: RecordSignals, place: int, recorded_at: Micros) -> None:
+        user = np.frombuffer(event.user, "<i4")
+        rows = np.flatnonzero(user >= 0)
+        numbers = np.fromiter(map(self._number, event.users), np.int64, len(event.users))
+        names = np.array([name == COMPLETION for name in event.names], np.bool_)
+        at = np.frombuffer(event.at, "<i8")[rows]
+        marks = Marks(
+            numbers[user[rows]],
+            np.frombuffer(event.item, "<i8")[rows],
+            at,
+            place << _ROWS | rows,
+            np.frombuffer(event.weight, "<f8")[rows],
+            names[np.frombuffer(event.name, "<u2")[rows]],
+        )
+        self._apply(marks, np.full(len(at), recorded_at))
+
+    def _apply(self, marks: Marks, recorded_at: IntArray) -> None:
+        missing = len(self._users) - len(self._signals)
+        if missing > 0:  # at least doubled, so that users who come one by one cost nothing much
+            grown = np.zeros(max(missing, len(self._signals)), np.int64)
+            self._signals = np.append(self._signals, grown)
+        np.add.at(self._signals, marks.users, 1)
+        self.applied += len(marks.users)
+        ahead = marks.at > recorded_at
+        if ahead.any():
+            self._waiting = _joined(self._waiting, marks.chosen(ahead))
+            marks = marks.chosen(~ahead)
+        self._enter(marks)
+
+    def _release(self, reached: Micros) -> None:
+        """Let what waited until the time of the last record enter."""
+        due = self._waiting.at <= reached
+        if due.any():
+            self._enter(self._waiting.chosen(due))
+            self._waiting = self._waiting.chosen(~due)
+
+    def _enter(self, marks: Marks) -> None:
+        self._pairs.add(marks.users, marks.items)
+        self._weights.add(marks.progress())
+
+    def _due(self, user: int, now: Micros) -> Marks:
+        return self._waiting.chosen((self._waiting.users == user) & (self._waiting.at <= now))
+
+
+def _joined(first: Marks, second: Marks) -> Marks:
+    return Marks._make(np.append(*columns) for columns in zip(first, second, strict=True))

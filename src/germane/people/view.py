@@ -1,0 +1,157 @@
+"""The view of people: keeps what they have seen at the head of the log."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import numpy as np
+
+from germane.log import checkpoint
+from germane.log.chain import checksum_at, end
+from germane.log.journal import epoch, head
+from germane.model.reports import Finding
+from germane.people.seen import Seen
+
+_logger = logging.getLogger("germane")
+
+NAME = "people"
+VERSION = 1
+"""Version of the form in which checkpoints are written."""
+WORTH_SAVING = 10_000
+"""Events whose applying a checkpoint must save the next process to be worth writing."""
+MUCH = 100_000
+"""Events that are always worth one."""
+
+
+class PeopleView:
+    """Gives what users have seen, caught up, to one reader at a time.
+
+    It begins with the newest checkpoint that belongs to the store's history, when it is first asked for: a
+    store that nobody asks about users never needs it, nor writes one.
+
+    Parameters
+    ----------
+    store : str
+        The store's id.
+    folder : Path or None
+        Where checkpoints lie; None keeps none.
+    is_read_only : bool
+        Whether to leave everything there as it is.
+    """
+
+    title = "view of what users have seen"
+
+    def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
+        self._store = store
+        self._folder = folder
+        self._is_read_only = is_read_only
+        self._turn = threading.Lock()
+        self._seen: Seen | None = None
+        self._epoch = -1
+
+    @contextmanager
+    def at(self, connection: apsw.Connection) -> Iterator[Seen]:
+        """Give the state at the position that a connection sees, inside its transaction."""
+        with self._turn:
+            yield self._caught_up(connection)
+
+    def save(self, connection: apsw.Connection) -> None:
+        """Write a checkpoint, if that spares the next process enough work.
+
+        Raises
+        ------
+        OSError
+            It could not be written; the store is as good without it.
+        """
+        if self._folder is None:
+            return
+        with self._turn:
+            if self._seen is None:
+                return
+            seen = self._caught_up(connection)
+            if seen.seq != head(connection):
+                return  # another thread has gone on: what it applied is not in this snapshot
+            # The more there is to write, the more it must spare.
+            if seen.applied >= max(WORTH_SAVING, min(MUCH, seen.size // 20)):
+                checkpoint.write(self._folder, NAME, self._manifest(connection), seen.to_arrays())
+                seen.applied = 0
+
+    def drop(self) -> None:
+        """Forget the state and its checkpoints; the next reading builds it anew."""
+        with self._turn:
+            self._seen = None
+            if self._folder is not None:
+                checkpoint.clear(self._folder, NAME)
+
+    def check(self, connection: apsw.Connection) -> Iterator[Finding]:
+        """Yield what is wrong with the state or its checkpoint, against one built from the log alone."""
+        is_saved = False
+        if self._folder is not None and self._folder.is_dir():
+            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
+                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
+            loaded = self._loaded(connection, self._folder)
+            is_saved = loaded.manifest is not None
+            for damage in loaded.damage:
+                yield Finding("checkpoint", damage)
+        with self._turn:
+            if self._seen is None and not is_saved:
+                return
+            ours, fresh = self._caught_up(connection), Seen()
+            fresh.catch_up(connection, head(connection))
+            if ours.seq != fresh.seq:
+                return  # another thread has gone on
+            arrays, wanted = ours.to_arrays(), fresh.to_arrays()
+        for name, array in wanted.items():
+            if not np.array_equal(arrays[name], array):
+                yield Finding("people", f"what users have seen differs from the log in {name!r}")
+
+    def _caught_up(self, connection: apsw.Connection) -> Seen:
+        turn, seq = epoch(connection), head(connection)
+        seen = self._seen
+        if seen is None or self._epoch != turn:
+            seen = self._load(connection)
+        self._seen = None  # a failure in between leaves nothing half-applied behind
+        if seq > seen.seq:
+            seen.catch_up(connection, seq)
+        self._seen, self._epoch = seen, turn
+        return seen
+
+    def _load(self, connection: apsw.Connection) -> Seen:
+        if self._folder is None or not self._folder.is_dir():
+            return Seen()
+        manifest, arrays, damage = self._loaded(connection, self._folder)
+        seen = None
+        if manifest is not None:
+            try:
+                seen = Seen.from_arrays(manifest.seq, arrays)
+            except (KeyError, ValueError) as error:
+                damage += (
+                    checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
+                )
+        for each in damage:
+            _logger.warning("a checkpoint of the %s cannot be used and is built anew: %s", self.title, each)
+        return seen or Seen()
+
+    def _loaded(self, connection: apsw.Connection, folder: Path) -> checkpoint.Loaded:
+        return checkpoint.load(
+            folder,
+            NAME,
+            self._manifest(connection),
+            lambda seq: checksum_at(connection, seq),
+            self._is_read_only,
+        )
+
+    def _manifest(self, connection: apsw.Connection) -> checkpoint.Manifest:
+        last = end(connection)
+        return checkpoint.Manifest(
+            store=self._store,
+            epoch=epoch(connection),
+            seq=last.seq,
+            history=last.checksum,
+            format=str(VERSION),
+        )

@@ -1,0 +1,153 @@
+"""The audience: whom a query ranks for, and what that keeps out, puts last, or makes known to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import apsw
+import numpy as np
+
+from germane.model.filters import Filter
+from germane.model.pages import Reason
+from germane.model.people import RELATIONS
+from germane.model.times import Micros
+from germane.people.relations import relations_of
+from germane.people.seen import Seen
+from germane.people.view import PeopleView
+from germane.text.segment import BoolArray, IntArray
+
+
+class Audience:
+    """A user, as far as ranking must know them, at one position of the log; `NOBODY` without one.
+
+    Everything is looked up when it is first asked for.
+
+    Parameters
+    ----------
+    user : str or None
+    connection : apsw.Connection, optional
+        Inside a read transaction; without a user this and the rest are not needed.
+    people : PeopleView, optional
+    now : int
+        Microseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        user: str | None,
+        connection: apsw.Connection | None = None,
+        people: PeopleView | None = None,
+        now: Micros = 0,
+    ) -> None:
+        self.user = user
+        self._connection = connection
+        self._people = people
+        self._now = now
+
+    def with_user(self, user: str | None) -> Audience:
+        """Return the audience of another user, at the same position and time."""
+        return Audience(user, self._connection, self._people, self._now)
+
+    @cached_property
+    def relations(self) -> dict[str, list[str]]:
+        """For each relation its targets."""
+        if self.user is None or self._connection is None:
+            return {relation: [] for relation in RELATIONS}
+        return relations_of(self._connection, self.user)
+
+    @cached_property
+    def hidden(self) -> IntArray:
+        """Ordinals of what is never returned: what they hid, and what creators made that they blocked."""
+        return self._ordinals(self.relations["hide"], self.relations["block"])
+
+    @cached_property
+    def muted(self) -> IntArray:
+        """Ordinals of what comes after everything else."""
+        return self._ordinals(self.relations["mute"], self.relations["mute"])
+
+    @cached_property
+    def followed(self) -> IntArray:
+        """Ordinals of what creators made that they follow."""
+        return self._ordinals((), self.relations["follow"])
+
+    @cached_property
+    def seen(self) -> IntArray:
+        """Ordinals of what a signal of theirs was on."""
+        return self._of_view(Seen.items)
+
+    @cached_property
+    def in_progress(self) -> IntArray:
+        """Ordinals of what they have begun and not completed."""
+        return self._of_view(Seen.in_progress)
+
+    @cached_property
+    def touched(self) -> IntArray:
+        """Ordinals of what a signal or a relation of theirs was on."""
+        on = [target for relation in ("save", "mute", "hide") for target in self.relations[relation]]
+        return np.union1d(self.seen, self._ordinals(on, ()))
+
+    @cached_property
+    def known_creators(self) -> frozenset[str]:
+        """Creators to whom they have a relation."""
+        return frozenset(
+            target for relation in ("follow", "mute", "block") for target in self.relations[relation]
+        )
+
+    def admitted(self, live: BoolArray) -> BoolArray:
+        """Return which of the live items may be returned."""
+        return live & ~mask_of(self.hidden, len(live)) if len(self.hidden) else live
+
+    def state(self, name: str, size: int) -> BoolArray:
+        """Return which items are in a state that filters ask for: bool[size]."""
+        if name == "unseen":
+            return ~mask_of(self.seen, size)
+        if name == "saved":
+            return mask_of(self._ordinals(self.relations["save"], ()), size)
+        return mask_of(self.followed if name == "following" else self.in_progress, size)
+
+    def _of_view(self, read: Callable[[Seen, str, Micros], IntArray]) -> IntArray:
+        if self.user is None or self._connection is None or self._people is None:
+            return np.zeros(0, np.int64)
+        with self._people.at(self._connection) as seen:
+            return read(seen, self.user, self._now)
+
+    def _ordinals(self, items: Iterable[str], creators: Iterable[str]) -> IntArray:
+        one, all_of = "SELECT ordinal FROM item WHERE id = ?", "SELECT ordinal FROM item WHERE creator = ?"
+        if self._connection is None:
+            return np.zeros(0, np.int64)
+        found = [
+            ordinal
+            for query, names in ((one, items), (all_of, creators))
+            for name in names
+            for (ordinal,) in self._connection.execute(query, (name,))
+        ]
+        return np.unique(np.array(found, np.int64))
+
+
+NOBODY = Audience(None)
+
+
+MUTED = Reason("Muted", {"detail": "the user muted it: it comes after everything else"})
+
+
+def hard_negative(audience: Audience, id: str, creator: str | None) -> Reason | None:
+    """Return which relation keeps an item out, None when none does."""
+    if id in audience.relations["hide"]:
+        return Reason("HardNegative", {"relation": "hide", "target": id})
+    if creator is not None and creator in audience.relations["block"]:
+        return Reason("HardNegative", {"relation": "block", "target": creator})
+    return None
+
+
+def filtered(part: Filter) -> Reason:
+    """Return that an item does not meet a part of a filter."""
+    text = str(part)
+    return Reason("Seen" if text == "unseen" else "Filter", {"filter": text})
+
+
+def mask_of(ordinals: IntArray, size: int) -> BoolArray:
+    """Return some ordinals as a mask, without those beyond its size: bool[size]."""
+    mask = np.zeros(size, np.bool_)
+    mask[ordinals[ordinals < size]] = True
+    return mask

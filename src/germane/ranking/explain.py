@@ -1,0 +1,121 @@
+"""Explaining a search: why an item stands where it stands, or why it is not there."""
+
+from __future__ import annotations
+
+import apsw
+import numpy as np
+
+from germane.knowledge.catalog import CatalogView
+from germane.knowledge.selection import select
+from germane.model.errors import NotFound
+from germane.model.filters import And, Filter
+from germane.model.pages import Explanation, Reason
+from germane.model.times import Micros
+from germane.ranking.audience import MUTED, Audience, filtered, hard_negative
+from germane.ranking.behaviour.readings import Readings
+from germane.ranking.candidates import Candidates, find_candidates
+from germane.ranking.page import results
+from germane.ranking.request import SearchRequest
+from germane.ranking.score import Scorer
+from germane.ranking.search import ordered
+from germane.text.fields import FIELDS
+from germane.text.index import Index
+
+
+def explain_search(
+    id: str,
+    index: Index,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    now: Micros,
+    audience: Audience,
+    readings: Readings | None = None,
+) -> Explanation:
+    """Return why an item stands where it stands in a search, or what keeps it out.
+
+    Parameters
+    ----------
+    id : str
+    index, catalogs, connection, request, now, audience, readings
+        As `search.search` takes them.
+
+    Raises
+    ------
+    NotFound
+        There never was such an item.
+    """
+    found = connection.execute("SELECT ordinal, live, creator FROM item WHERE id = ?", (id,)).fetchone()
+    if found is None:
+        raise NotFound(f"there is no item {id!r}")
+    ordinal, is_live, creator = found
+    candidates = find_candidates(index, catalogs, connection, request, audience)
+    total = len(candidates.matches.rows)
+    if not is_live:
+        return _absent(id, total, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
+    scorer = Scorer(index, candidates, request.weights, now)
+    everything = ordered(scorer, request, audience, readings, max(total, 1))
+    place = np.flatnonzero(index.ordinals[everything.rows] == ordinal)
+    if not len(place):
+        why = _kept_out(id, creator, ordinal, catalogs, connection, request, audience)
+        return _absent(id, total, why or _no_match(index, candidates, ordinal))
+    rank = int(place[0]) + 1
+    (result,) = results(connection, scorer, request, everything.after(rank - 1).first(1))
+    lengths = index.lengths[everything.rows[rank - 1]].tolist()
+    return Explanation(
+        id=id,
+        ranked=True,
+        rank=rank,
+        total=total,
+        raw=result.raw,
+        score=result.score,
+        contributions=result.contributions,
+        reasons=(*result.reasons, MUTED) if ordinal in audience.muted else result.reasons,
+        absence=(Reason("BeyondPage", {"rank": rank, "limit": request.limit}),)
+        if rank > request.limit
+        else (),
+        token_count=sum(lengths),
+        field_token_counts=dict(zip(FIELDS, lengths, strict=True)),
+    )
+
+
+def _kept_out(
+    id: str,
+    creator: str | None,
+    ordinal: int,
+    catalogs: CatalogView,
+    connection: apsw.Connection,
+    request: SearchRequest,
+    audience: Audience,
+) -> Reason | None:
+    """Return what keeps an item out whether it matches or not."""
+    if request.collections is not None:
+        collection = connection.execute("SELECT collection FROM item WHERE ordinal = ?", (ordinal,)).get
+        if collection not in request.collections:
+            return Reason("Filter", {"collection": str(collection), "collections": request.collections})
+    if request.where is not None:
+        catalog = catalogs.at(connection)
+        for part in _parts(request.where):
+            if not select(connection, catalog, part, audience.state)[ordinal]:
+                return filtered(part)
+    return hard_negative(audience, id, creator)
+
+
+def _no_match(index: Index, candidates: Candidates, ordinal: int) -> Reason:
+    row = np.flatnonzero(index.ordinals == ordinal)
+    if not len(row):
+        return Reason("NoMatch", {"detail": "it has no text that is indexed", "lacks": ()})
+    pairs = zip(candidates.plan.words, candidates.matches.postings, strict=True)
+    lacks = tuple(word.surface for word, postings in pairs if not postings.at(row)[0].any())
+    detail = (
+        f"its text lacks {', '.join(lacks)}" if lacks else "it fails a phrase, sign or field of the query"
+    )
+    return Reason("NoMatch", {"detail": detail, "lacks": lacks})
+
+
+def _parts(condition: Filter) -> tuple[Filter, ...]:
+    return condition.parts if isinstance(condition, And) else (condition,)
+
+
+def _absent(id: str, total: int, why: Reason) -> Explanation:
+    return Explanation(id=id, ranked=False, rank=None, total=total, raw=None, score=None, absence=(why,))

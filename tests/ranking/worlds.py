@@ -1,0 +1,253 @@
+"""Random stores, profiles and queries, as plain values for the oracle and as calls of the product."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import germane
+from germane import Item, Profile, Schema, Signal, where
+from oracle.profiles import BUILT_IN
+from oracle.readings import SECOND, Store
+
+START = 1_700_000_000 * SECOND
+HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND
+SIGNALS = ("view", "like", "dislike", "share", "clap")
+WINDOWS = ("1h", "24h", "7d", "30d", "all")
+HALF_LIVES = (None, 1, 3_600, 86_400, 7 * 86_400, 3_652 * 86_400)
+CREATORS = (None, "ann", "bob", "cy", "di")
+IDS = ("a", "é", "𝒳", "\uffee", "z", "B", "a b")
+PRICES = (0, 1, 1, 2, 2.5, -3, 0.1, 1e200, -1e200, (1 << 53) + 1, "2", True, [1, 2], None, None)
+FORMATS = (None, "clip", "clip", "film", 1, True, 1.0)
+KEYS = ("meta.price", "meta.'odd name'")
+AGES = (0, 0, HOUR, DAY, DAY, DAY + 1, 2 * DAY, 40 * DAY, 30 * 365 * DAY, -HOUR, -5 * 365 * DAY)
+EVENT_AGES = (
+    0,
+    0,
+    1,
+    59,
+    60,
+    3_599,
+    3_600,
+    3_660,
+    86_400,
+    100_000,
+    604_800,
+    2_592_000,
+    900_000_000,
+    -60,
+    -300,
+)
+
+Filter = tuple[Any, Callable[[dict[str, Any]], bool]]
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+FILTERS: tuple[Filter, ...] = (
+    (
+        where.meta.price < 2,
+        lambda it: is_number(it["metadata"].get("price")) and it["metadata"]["price"] < 2,
+    ),
+    ("creator in ('ann', 'bob')", lambda it: it["creator"] in ("ann", "bob")),
+    (
+        "tags contains 'x' and not collection = 'other'",
+        lambda it: "x" in it["tags"] and it["collection"] != "other",
+    ),
+    (where.id >= "b", lambda it: it["id"] >= "b"),
+    ("meta.format = 'clip' or creator = 'di'", lambda it: is_clip(it) or it["creator"] == "di"),
+    ("creator = 'nobody'", lambda it: False),
+)
+
+
+def is_clip(item: dict[str, Any]) -> bool:
+    return bool(item["metadata"].get("format") == "clip")
+
+
+class World:
+    """A store that grows by phases, and the same as plain values.
+
+    Parameters
+    ----------
+    seed : int
+    items, events : int
+        How many there are, about.
+    """
+
+    def __init__(self, seed: int, items: int, events: int) -> None:
+        self.dice = random.Random(seed)
+        dice = self.dice
+        self.now = START + dice.choice([0, 20 * SECOND, 12_345_678])
+        self.negative = dice.random() < 0.3
+        self.declared: dict[str, dict[str, Any]] = {
+            name: {
+                "half_life": dice.choice(HALF_LIVES),
+                "windows": [window for window in WINDOWS if dice.random() < 0.7] or ["1h"],
+            }
+            for name in dice.sample(SIGNALS, dice.randint(1, len(SIGNALS)))
+        }
+        self.size, self.number = items, events
+        self.known: dict[str, dict[str, Any]] = {}
+        self.events: list[dict[str, Any]] = []
+        self.profiles = {f"p{number}": self.profile() for number in range(3)}
+        self.db = germane.open(schema=self.schema(), clock=lambda: self.now / SECOND)
+
+    # Declarations.
+
+    def schema(self) -> Schema:
+        signals = [
+            Signal(
+                name,
+                half_life=declared["half_life"],
+                windows=declared["windows"],
+                velocity=declared["windows"] != ["all"],
+            )
+            for name, declared in self.declared.items()
+        ]
+        return Schema(signals, [declared(name, profile) for name, profile in self.profiles.items()])
+
+    def term(self) -> str:
+        dice, name = self.dice, self.dice.choice(list(self.declared))
+        windows = self.declared[name]["windows"]
+        readings = [f"{name}.decayed", f"{name}.count.{dice.choice(windows)}"]
+        readings += [f"{name}.ratio.{dice.choice(list(self.declared))}"]
+        if windows != ["all"]:
+            readings.append(f"{name}.velocity.{dice.choice(windows)}")
+        others = [
+            *KEYS, "reach", "recency.48h", "recency.1h", "recency.30d", "created_at", "engagement", "hot",
+            "rising", "controversial", "wilson", "gem", "shuffle",
+        ]  # fmt: skip
+        return dice.choice(readings if dice.random() < 0.5 else others)
+
+    def form(self, transforms: tuple[str, ...]) -> str:
+        form = self.term()
+        for _ in range(self.dice.choice([0, 0, 1, 2])):
+            form = self.dice.choice(transforms).format(form)
+        return form
+
+    def profile(self) -> dict[str, Any]:
+        dice = self.dice
+        transforms: tuple[str, ...] = ("log1p({})", "saturate(3)({})", "saturate(0.001)({})")
+        candidates = ["all"]
+        if dice.random() < 0.6:
+            transforms += ("minmax({})", "rank({})")
+            made = [
+                f"signal({self.term()}, {dice.choice([1, 3, 10, 1000])})",
+                f"fresh({dice.choice([1, 5, 20, 1000])})",
+                "ids",
+            ]
+            candidates = dice.sample(made, dice.randint(1, 3))
+        profile: dict[str, Any] = {"candidates": candidates}
+        if dice.random() < 0.2:
+            profile["sort"] = dice.choice(["", "-"]) + self.form(transforms)
+        else:
+            for field, most in (("boosts", 4), ("penalties", 2)):
+                forms = dict.fromkeys(self.form(transforms) for _ in range(dice.randint(0, most)))
+                profile[field] = [self.weighted(form) for form in forms]
+        profile["gates"] = [
+            f"{self.term()} >= {dice.choice([0, 1, 2, 0.37, 5, -1])}"
+            for _ in range(dice.choice([0, 0, 1, 2]))
+        ]
+        profile["exploration"] = dice.choice([0.0, 0.0, 0.0, 0.1, 0.3, 0.5])
+        return profile
+
+    def weighted(self, form: str) -> str:
+        weight = self.dice.choice(["", "", "0.5 ", "2 ", "-1 ", "-0.7 ", "1000000 ", "0 ", "0.1 "])
+        return weight + form
+
+    # Writes.
+
+    def write(self) -> None:
+        """One phase: put, delete, record, and let time pass."""
+        dice = self.dice
+        for _ in range(self.size // 2 if self.known else self.size):
+            self.put(dice.choice(IDS) + str(dice.randrange(self.size)))
+        for id in dice.sample(sorted(self.known), len(self.known) // 10):
+            self.db.delete(id)
+            self.known[id]["live"] = False
+        self.record([self.event() for _ in range(self.number // 2)])
+        self.now += dice.choice([0, 1, 59 * SECOND, HOUR, DAY, 8 * DAY])
+        self.record([self.event() for _ in range(self.number // 2)])
+        self.now += dice.choice([0, 1, 30 * SECOND, 300 * SECOND, 45 * DAY])
+
+    def put(self, id: str) -> None:
+        dice = self.dice
+        values = {
+            "price": dice.choice(PRICES),
+            "format": dice.choice(FORMATS),
+            "odd name": dice.choice(PRICES),
+        }
+        item: dict[str, Any] = {
+            "creator": dice.choice(CREATORS),
+            "collection": dice.choice(["main", "main", "other"]),
+            "tags": tuple(dice.sample(["x", "y", "z"], dice.choice([0, 1, 2]))),
+            "metadata": {name: value for name, value in values.items() if value is not None},
+        }
+        created_at = self.now - dice.choice(AGES)
+        self.db.put(Item(id=id, created_at=created_at / SECOND, **item))
+        self.known[id] = {"id": id, "created_at": created_at, "live": True, **item}
+
+    def event(self) -> dict[str, Any] | None:
+        dice = self.dice
+        live = [id for id, item in self.known.items() if item["live"]]
+        if not live:
+            return None
+        weights = [1.0, 1.0, 2.0, 0.5, 0.3] + [-1.0] * self.negative
+        return {
+            "name": dice.choice(list(self.declared)),
+            "item": dice.choice(live[: 1 + len(live) // 2]),
+            "weight": dice.choice(weights),
+            "at": self.now - dice.choice(EVENT_AGES) * SECOND,
+            "user": dice.choice([None, "u", "v", "w", "ü"]),
+        }
+
+    def record(self, events: list[dict[str, Any] | None]) -> None:
+        made = [event for event in events if event is not None]
+        rows = [{**event, "at": event["at"] / SECOND} for event in made]
+        half = self.dice.randrange(len(rows) + 1)
+        for row in rows[:half]:
+            self.db.signal(**row)
+        self.db.signal_many(rows[half:])
+        self.events += made
+
+    def store(self) -> Store:
+        """The store as the oracle takes it."""
+        return {
+            "signals": self.declared,
+            "items": list(self.known.values()),
+            "events": self.events,
+        }
+
+    # Queries.
+
+    def query(self) -> dict[str, Any]:
+        """A profile by name and as plain values, and the options of a call."""
+        dice = self.dice
+        name = dice.choice([*self.profiles, *self.profiles, dice.choice(list(BUILT_IN))])
+        ids = [*dice.sample(sorted(self.known), len(self.known) // 2), "nobody"]
+        limits: dict[str, Any] = {}
+        if dice.random() < 0.5:
+            limits = {
+                "max_per_creator": dice.choice([None, 1, 2]),
+                "max_share": dict(
+                    dice.sample([("meta.format", 0.6), ("tags", 0.3), ("creator", 0.29)], dice.randint(0, 2))
+                ),
+                "relax": dice.random() < 0.3,
+            }
+        return {
+            "name": name,
+            "profile": (self.profiles | BUILT_IN)[name],
+            "ids": ids if dice.random() < 0.3 else None,
+            "collections": dice.choice([None, None, None, ["main"], ["other", "none"], []]),
+            "filter": dice.choice([None, None, *FILTERS]),
+            "seed": dice.choice([1, "s", 2]),
+            "limits": limits,
+            "limit": dice.choice([1, 2, 5, 10, 20]),
+        }
+
+
+def declared(name: str, profile: dict[str, Any]) -> Profile:
+    return Profile(name, **profile)
