@@ -59,13 +59,19 @@ class Catalog:
     columns: dict[str, Column]
     _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def has(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return name in self._kept
+
     def kept(self, name: str, make: Callable[[], Made]) -> Made:
         """Return what was made of the catalogue under a name, making it once; of many the oldest go."""
-        if name not in self._kept:
-            while len(self._kept) >= MOST_KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[name] = make()
-        made: Made = self._kept[name]
+        if name in self._kept:
+            found: Made = self._kept[name]
+            return found
+        made = make()
+        while len(self._kept) >= MOST_KEPT:
+            self._kept.pop(next(iter(self._kept)))
+        self._kept[name] = made
         return made
 
 

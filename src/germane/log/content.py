@@ -59,16 +59,25 @@ class Row(msgspec.Struct, frozen=True):
             )
 
 
+UNREADABLE = (msgspec.MsgspecError, AttributeError, TypeError, ValueError, OverflowError)
+"""What reading a row raises that holds what no write of this package puts there."""
+
+
 @contextmanager
 def readable(id: str) -> Iterator[None]:
     """Raise Corruption for a row of the tables that holds what no write of this package puts there."""
     try:
         yield
-    except (msgspec.MsgspecError, AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise Corruption(
-            f"the row of item {id!r} in the tables cannot be read ({error}): 'germane check --repair' folds "
-            "the tables anew from the log"
-        ) from None
+    except UNREADABLE as error:
+        raise unreadable(id, error) from None
+
+
+def unreadable(id: str, error: Exception) -> Corruption:
+    """Return the error for a row that cannot be read."""
+    return Corruption(
+        f"the row of item {id!r} in the tables cannot be read ({error}): 'germane check --repair' folds "
+        "the tables anew from the log"
+    )
 
 
 class State(NamedTuple):
@@ -85,10 +94,14 @@ class State(NamedTuple):
     metadata: str
 
 
-_ROW = (
-    "SELECT i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
+_PARTS = (
+    "i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
     " i.live, i.seq, c.type, c.lang, c.title, c.description, c.body"
-    " FROM item i LEFT JOIN content c ON c.rev = i.rev"
+)
+_ROW = f"SELECT {_PARTS} FROM item i LEFT JOIN content c ON c.rev = i.rev"
+_SEVERAL = (
+    f"SELECT {_PARTS}, EXISTS (SELECT 1 FROM section s WHERE s.ordinal = i.ordinal)"
+    " FROM json_each(?) j CROSS JOIN item i ON i.ordinal = j.value LEFT JOIN content c ON c.rev = i.rev"
 )
 
 
@@ -106,6 +119,16 @@ def item_by_ordinal(connection: apsw.Connection, ordinal: int) -> Row:
     row = _row(connection.execute(f"{_ROW} WHERE i.ordinal = ?", (ordinal,)).fetchone())
     assert row is not None
     return row
+
+
+def items_by_ordinals(connection: apsw.Connection, ordinals: list[int]) -> list[tuple[Row, bool]]:
+    """Return the items with these ordinals, in order, and whether any document lists each."""
+    found: dict[int, tuple[Row, bool]] = {}
+    for *parts, is_listed in connection.execute(_SEVERAL, (msgspec.json.encode(ordinals).decode(),)):
+        row = _row(parts)
+        assert row is not None
+        found[row.ordinal] = row, bool(is_listed)
+    return [found[ordinal] for ordinal in ordinals]
 
 
 def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:

@@ -59,6 +59,7 @@ class Shown:
         self._connection: apsw.Connection | None = None
         self._process = os.getpid()
         self._writes = 0
+        self._secret: bytes | None = None
 
     def keep(
         self, key: bytes | None, state: bytes, now: Micros, page: str | None, data: bytes | None
@@ -115,6 +116,8 @@ class Shown:
         """Return what cursors of this store are signed with."""
 
         def read(connection: apsw.Connection) -> bytes:
+            if self._secret is not None:
+                return self._secret
             found = connection.execute("SELECT value FROM secret").get
             if found is None:
                 with connection:
@@ -123,7 +126,8 @@ class Shown:
                         (secrets.token_bytes(32),),
                     )
                 found = connection.execute("SELECT value FROM secret").get
-            return bytes(found)
+            self._secret = bytes(found)
+            return self._secret
 
         return self._try(read)
 
@@ -166,6 +170,7 @@ class Shown:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        self._secret = None
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self._path.with_name(FILE + suffix).unlink()

@@ -31,6 +31,9 @@ class FrozenDict(dict[str, V]):
         return FrozenDict, (dict(self),)
 
 
+_PLAIN = (str, int, float, bool, type(None))
+
+
 def frozen(value: Any) -> Any:
     """Return a value with every dict and list in it, at any depth, made immutable.
 
@@ -40,7 +43,9 @@ def frozen(value: Any) -> Any:
     {'a': (1, {'b': 2})}
     """
     if isinstance(value, dict):
-        return FrozenDict({key: frozen(each) for key, each in value.items()})
+        return FrozenDict(
+            {key: each if type(each) in _PLAIN else frozen(each) for key, each in value.items()}
+        )
     if isinstance(value, (list, tuple)):
         return tuple(frozen(each) for each in value)
     return value

@@ -236,7 +236,7 @@ class RankingCalls:
         request = retrieve_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._moments.at(request.as_of) as moment, readings_at(moment, request) as readings:
             keeps = schema(moment.connection).impressions
-            return retrieve(readings, self._shown, request, head(moment.connection), keeps)
+            return retrieve(readings, self._shown, request, readings.catalog.seq, keeps)
 
     def explain(
         self,

@@ -14,7 +14,7 @@ from germane.model.pages import Result
 from germane.model.times import to_datetime
 
 
-def result(connection: apsw.Connection, item: Row, **ranked: Any) -> Result:
+def result(connection: apsw.Connection, item: Row, *, is_listed: bool = True, **ranked: Any) -> Result:
     """Return an item's result.
 
     Parameters
@@ -22,10 +22,12 @@ def result(connection: apsw.Connection, item: Row, **ranked: Any) -> Result:
     connection : apsw.Connection
         Inside a read transaction.
     item : Row
+    is_listed : bool
+        False when no document is known to list it.
     **ranked
         What ranking found: the fields of `Result` that are not the item's own.
     """
-    listed = listings(connection, item.ordinal)
+    listed = listings(connection, item.ordinal) if is_listed else []
     place = listed[0][2] if listed else None
     return Result(
         id=item.id,
@@ -41,8 +43,8 @@ def result(connection: apsw.Connection, item: Row, **ranked: Any) -> Result:
         lines=place.lines if place else None,
         creator=item.creator,
         collection=item.collection,
-        tags=tuple(msgspec.json.decode(item.tags)),
-        metadata=metadata_from_plain(msgspec.json.decode(item.metadata)),
+        tags=() if item.tags == "[]" else tuple(msgspec.json.decode(item.tags)),
+        metadata={} if item.metadata == "{}" else metadata_from_plain(msgspec.json.decode(item.metadata)),
         created_at=to_datetime(item.created_at),
         **ranked,
     )

@@ -132,8 +132,8 @@ class Reach:
             return None
         self._grow(size)
         if len(due):  # rarely: then they are copied
-            return Numbers.of(self.at(np.arange(len(self.values)), now), Extremes())
-        return Numbers.of(self.values, self._extremes)
+            return Numbers(self.at(np.arange(len(self.values)), now), Extremes(is_lasting=False))
+        return Numbers(self.values, self._extremes)
 
     def users(self, item: int) -> HashArray:
         """Return the users of an item of which at most 64 are known, ascending; of others none."""

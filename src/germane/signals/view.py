@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -40,6 +41,8 @@ _RECORDS = (
 )
 RUN = 10_000
 """Single events that are applied at a time."""
+SHORT = 16
+"""Events that are applied one by one, which costs less than arrays of so few."""
 NAME = "signals"
 WORTH_SAVING = 10_000
 """Events whose applying a checkpoint must save the next process to be worth writing."""
@@ -66,6 +69,8 @@ class Ledgers:
     def __init__(self, signals: tuple[Signal, ...]) -> None:
         self.signals = signals
         self.seq = 0
+        self.kept: dict[Any, Any] = {}
+        """What was made of these ledgers, by whoever made it."""
         self.recorded_at: Micros = BEFORE_ALL_TIMES
         """When the last record applied was recorded: no reading is of a time before it."""
         self.applied = 0
@@ -142,6 +147,10 @@ class Ledgers:
         for record in run:
             by_name.setdefault(record[0], []).append(record)
         for name, records in by_name.items():
+            if len(records) <= SHORT:
+                for _, item, weight, moment, recorded, _ in records:
+                    self._by_name[name].apply_one(item, weight, moment, recorded)
+                continue
             _, items, weights, at, recorded_at, _ = zip(*records, strict=True)
             events = Events(np.array(items, np.int64), np.array(weights, np.float64), np.array(at, np.int64))
             self._by_name[name].apply_run(events, np.array(recorded_at, np.int64))

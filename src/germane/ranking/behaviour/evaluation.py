@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ from germane.model.signals import WINDOWS
 from germane.model.times import SECOND
 from germane.ranking.behaviour import formulas
 from germane.ranking.behaviour.interval import BOUNDING, Interval
+from germane.ranking.behaviour.kept import Reads, Scales, kept_bounds
 from germane.ranking.behaviour.operations import EXACT, ROUGH, SLACK, FloatArray, Operations
-from germane.ranking.behaviour.readings import Reading, Readings
+from germane.ranking.behaviour.readings import Reading, Readings, Zero
+from germane.signals.blocks import Numbers
 from germane.signals.decay import BLOCK, IntArray
 
 Take = Callable[[Reading], Any]
@@ -22,6 +25,35 @@ Take = Callable[[Reading], Any]
 
 _SEQUENTIAL = ("decayed", "count", "velocity", "ratio", "reach", "meta", "created_at")
 """Terms that are the same computed roughly and exactly."""
+_LINEAR = ("decayed", "count", "reach", "meta")
+"""Terms that are a reading as it is."""
+_KEPT = ("decayed", "count", "velocity", "reach", "engagement", "controversial", "wilson", "gem")
+"""Terms that change with signals, and with time only by factors."""
+_SMALL = 1e-250
+
+
+class Rough(NamedTuple):
+    """Sums as NumPy computes them, which may be off by `SLACK` of their size.
+
+    Parameters
+    ----------
+    values : float64[items]
+    size : float64[items] or None
+        The sums without the signs of their parts; None where the values are the exact ones.
+    """
+
+    values: FloatArray
+    size: FloatArray | None
+
+    @property
+    def least(self) -> FloatArray:
+        """Return what the exact sums are at least."""
+        return self.values if self.size is None else self.values - SLACK * self.size
+
+    @property
+    def greatest(self) -> FloatArray:
+        """Return what the exact sums are at most."""
+        return self.values if self.size is None else self.values + SLACK * self.size
 
 
 class Part(NamedTuple):
@@ -50,11 +82,14 @@ class Evaluation:
     readings : Readings
     parts : tuple of Part
         In the order in which they are summed.
+    scales : dict of Extremes to float, optional
+        What numbers are scaled by instead of the present scale, in rough sums.
     """
 
-    def __init__(self, readings: Readings, parts: tuple[Part, ...]) -> None:
+    def __init__(self, readings: Readings, parts: tuple[Part, ...], scales: Scales | None = None) -> None:
         self.readings = readings
         self.parts = parts
+        self._scales = scales
         self._over: dict[tuple[Form, int], FloatArray] = {}
 
     @property
@@ -64,12 +99,16 @@ class Evaluation:
 
     @property
     def is_plain(self) -> bool:
-        """Whether rough numbers are the exact ones."""
-        return all(
-            part.form.term.kind in _SEQUENTIAL
-            and all(transform.name != "log1p" for transform in part.form.transforms)
-            for part in self.parts
-        )
+        """Whether rough numbers are the exact ones: of one term alone, that is no logarithm or power."""
+        if len(self.parts) != 1 or self.parts[0].weight != 1.0:
+            return False
+        form = self.parts[0].form
+        return form.term.kind in _SEQUENTIAL and all(each.name != "log1p" for each in form.transforms)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether any number is drawn by the seed: to find the best of such all must be drawn."""
+        return any(part.form.term.kind == "shuffle" for part in self.parts)
 
     def settle(self, candidates: IntArray) -> None:
         """Find what transforms over all candidates need to know of them."""
@@ -88,15 +127,107 @@ class Evaluation:
             total += column
         return total
 
-    def rough(self, blocks: IntArray) -> tuple[FloatArray, FloatArray | None]:
-        """Return the sums of all items of some blocks, and by how much each may be off (None for nothing)."""
-        total = np.zeros(len(blocks) * BLOCK)
-        size = None if self.is_plain else np.zeros(len(total))
-        for _, column in self._columns(ROUGH, lambda reading: reading.within(blocks)):
+    def rough(self, blocks: IntArray) -> Rough:
+        """Return the sums of all items of some blocks, roughly."""
+        return self._rough(
+            len(blocks) * BLOCK,
+            lambda reading: self._based(reading).within(blocks),
+            lambda numbers: numbers.unscaled(blocks),
+        )
+
+    def unscaled(self) -> Any:
+        """Return the exact sums of all items at once, where they are an array as it is; else None."""
+        if self.is_plain and len(self._plan) == 1:
+            _, coefficient, numbers = self._plan[0]
+            if numbers is not None and coefficient == 1.0:
+                return numbers.values[: self.readings.size]
+        return None
+
+    def rough_at(self, ordinals: IntArray) -> Rough:
+        """Return the sums of some items, roughly."""
+        return self._rough(
+            len(ordinals),
+            lambda reading: self._based(reading).at(ordinals),
+            lambda numbers: numbers.values[ordinals],
+        )
+
+    def _rough(self, count: int, take: Take, unscaled: Callable[[Numbers], Any]) -> Rough:
+        total = np.zeros(count)
+        below: FloatArray | None = None
+        for part, coefficient, numbers in self._plan:
+            if numbers is not None:
+                column = unscaled(numbers) * coefficient
+                may_fall = coefficient < 0 or numbers.extremes.is_negative
+            else:
+                column = part.sign * (part.weight * self._form(part.form, ROUGH, take))
+                may_fall = bool((column < 0).any())
             total += column
-            if size is not None:
-                size += np.abs(column)
-        return total, None if size is None else size * SLACK
+            if may_fall:
+                lower = np.minimum(column, 0.0)
+                below = lower if below is None else below + lower
+        if self.is_plain:
+            return Rough(total, None)
+        return Rough(total, total if below is None else total - 2.0 * below)
+
+    @cached_property
+    def _plan(self) -> list[tuple[Part, float, Numbers | None]]:
+        """Each part with what its numbers are multiplied by, where it is no more than that."""
+        plan: list[tuple[Part, float, Numbers | None]] = []
+        for part in self.parts:
+            term = part.form.term
+            coefficient, numbers = 0.0, None
+            if term.kind in _LINEAR and not part.form.transforms:
+                reading = self._read(term)[0]
+                if isinstance(reading, Zero):
+                    continue
+                if isinstance(reading, Numbers):
+                    based = self._scaled(reading)
+                    coefficient = part.sign * part.weight * based.scale
+                    # A product that small has lost digits.
+                    numbers = based if abs(coefficient) > _SMALL or not coefficient else None
+            plan.append((part, coefficient, numbers))
+        return plan
+
+    def _read(self, term: Term) -> tuple[Reading, ...]:
+        """Return the readings that a term is a function of, where it is of signals alone; else nothing."""
+        readings, kind = self.readings, term.kind
+        signal, of = term.signal or "", term.of or ""
+        if kind == "decayed":
+            return (readings.decayed(signal),)
+        if kind in ("count", "velocity"):
+            return (readings.count(signal, of),)
+        if kind == "reach":
+            return (readings.reach(),)
+        if kind == "meta":
+            return (readings.meta(of),)
+        if kind == "engagement":
+            return tuple(readings.decayed(name) for name in ("view", "like", "share"))
+        if kind == "controversial":
+            return readings.total("like"), readings.total("dislike")
+        if kind in ("wilson", "gem"):
+            return readings.total("like"), readings.total("view")
+        return ()
+
+    def _reads(self, part: Part) -> Reads | None:
+        """Return what a part reads, if bounds of it can be kept."""
+        term = part.form.term
+        if term.kind not in _KEPT or part.form.is_over_candidates:
+            return None
+        numbers = tuple(each for each in self._read(term) if isinstance(each, Numbers))
+        if not all(each.extremes.is_lasting for each in numbers):
+            return None
+        if term.kind == "engagement" and any(each.extremes.is_negative for each in numbers):
+            return None
+        return Reads(numbers, term.kind in _LINEAR and not part.form.transforms)
+
+    def _based(self, reading: Reading) -> Reading:
+        """Return a reading at the scale that this evaluation is at."""
+        return self._scaled(reading) if isinstance(reading, Numbers) else reading
+
+    def _scaled(self, numbers: Numbers) -> Numbers:
+        if self._scales is None:
+            return numbers
+        return numbers.scaled(self._scales.get(numbers.extremes, numbers.scale))
 
     def bounds(self) -> Interval:
         """Return between which sums the items of each block lie, widened for rounding."""
@@ -105,13 +236,24 @@ class Evaluation:
         def take(reading: Reading) -> Interval:
             return Interval(reading.least[:count], reading.greatest[:count])
 
+        reads = [None if self.is_plain else self._reads(part) for part in self.parts]
+        kept = [part for part, read in zip(self.parts, reads, strict=True) if read is not None]
         total = Interval(np.zeros(count), np.zeros(count))
-        size = np.zeros(count)
-        for part in self.parts:
-            interval = part.sign * (part.weight * self._form(part.form, BOUNDING, take))
-            total = total + interval
-            size += np.maximum(np.abs(interval.least), np.abs(interval.greatest))
-        return Interval(total.least - size * SLACK, total.greatest + size * SLACK)
+        if kept:
+            total = self._kept(tuple(kept), [read for read in reads if read is not None])
+        for part, read in zip(self.parts, reads, strict=True):
+            if read is None:
+                interval = part.sign * (part.weight * self._form(part.form, BOUNDING, take))
+                total = total + interval.widened(0.0 if self.is_plain else SLACK)
+        return total
+
+    def _kept(self, parts: tuple[Part, ...], reads: list[Reads]) -> Interval:
+        def sums(blocks: IntArray, scales: Scales) -> tuple[FloatArray, FloatArray]:
+            found = Evaluation(self.readings, parts, scales).rough(blocks)
+            return found.values, np.abs(found.values) if found.size is None else found.size
+
+        key = tuple((part.weight, part.sign, part.form) for part in parts)
+        return kept_bounds(self.readings.ledgers.kept, key, reads, sums, self.readings.blocks)
 
     def _columns(self, ops: Operations, take: Take) -> Iterator[tuple[str, FloatArray]]:
         for part in self.parts:

@@ -33,6 +33,14 @@ class Interval:
         self.least = least
         self.greatest = greatest
 
+    def widened(self, share: float) -> Interval:
+        """Return the interval with bounds that are off by a share of themselves at most."""
+        if not share:
+            return self
+        return Interval(
+            self.least - share * np.abs(self.least), self.greatest + share * np.abs(self.greatest)
+        )
+
     def __neg__(self) -> Interval:
         return Interval(-self.greatest, -self.least)
 

@@ -157,12 +157,12 @@ class Readings:
     def _times(self, change: Callable[[IntArray], FloatArray], falls: bool) -> Reading:
         column = self.catalog.columns.get("created_at") or Column()
         times = column.times(self.size)
-        least, greatest = column.kept("extreme times", self.size, lambda: _extremes(times))
+        least, greatest = column.kept("extreme times", self.size, lambda: _extremes(column, self.blocks))
         bounds = change(least), change(greatest)
         return Changed(times, change, *(reversed(bounds) if falls else bounds))
 
     def _of_array(self, values: FloatArray) -> Reading:
-        return Numbers.of(values, Extremes())
+        return Numbers(values, Extremes())
 
     @cached_property
     def _live(self) -> FloatArray:
@@ -302,6 +302,12 @@ def drawn(seed: str, id: str) -> float:
     return (int.from_bytes(digest, "big") >> 11) / (1 << 53)
 
 
-def _extremes(values: IntArray) -> tuple[IntArray, IntArray]:
-    rows = values.reshape(-1, BLOCK)
-    return rows.min(axis=1), rows.max(axis=1)
+def _extremes(column: Column, count: int) -> tuple[IntArray, IntArray]:
+    """Return the least and greatest of the times that there are in each block; 0 where there is none."""
+    least, greatest = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    if len(column):
+        blocks = column.ordinals // BLOCK
+        starts = np.flatnonzero(np.diff(blocks, prepend=-1))
+        least[blocks[starts]] = np.minimum.reduceat(column.bits, starts)
+        greatest[blocks[starts]] = np.maximum.reduceat(column.bits, starts)
+    return least, greatest

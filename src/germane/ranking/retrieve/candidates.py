@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
@@ -22,22 +22,35 @@ from germane.signals.decay import BLOCK
 from germane.text.segment import BoolArray, IntArray
 
 
-@dataclass(frozen=True)
 class Candidates:
-    """Items among which a query ranks.
+    """Items among which a query ranks: as a mask, or as ordinals where they are few.
 
     Parameters
     ----------
-    mask : bool[size]
+    mask : bool[size], optional
         Whole blocks; not to be changed.
+    ordinals : int64[n], optional
+        Instead: ascending, each once.
+    size : int
+        Whole blocks of items, where ordinals are given.
     """
 
-    mask: BoolArray
+    def __init__(
+        self, mask: BoolArray | None = None, ordinals: IntArray | None = None, size: int = 0
+    ) -> None:
+        # What is given stands in for what would be computed of the other.
+        if mask is not None:
+            self.mask = mask
+        if ordinals is not None:
+            self.ordinals = ordinals
+        self._size = size if mask is None else len(mask)
 
     @cached_property
-    def count(self) -> int:
-        """How many they are."""
-        return int(np.count_nonzero(self.mask))
+    def mask(self) -> BoolArray:
+        """Which items they are: bool[size], not to be changed."""
+        mask = np.zeros(self._size, np.bool_)
+        mask[self.ordinals] = True
+        return mask
 
     @cached_property
     def ordinals(self) -> IntArray:
@@ -45,14 +58,29 @@ class Candidates:
         return np.flatnonzero(self.mask)
 
     @cached_property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self.ordinals) if "ordinals" in self.__dict__ else int(np.count_nonzero(self.mask))
+
+    @cached_property
     def filled(self) -> BoolArray:
         """Which blocks hold any of them: bool[blocks]."""
-        filled: BoolArray = np.logical_or.reduce(self.mask.reshape(-1, BLOCK), axis=1)
+        # Eight items are looked at as one number.
+        rows = self.mask.view(np.int64) if BLOCK % 8 == 0 else self.mask
+        filled: BoolArray = np.logical_or.reduce(rows.reshape(self._size // BLOCK, -1), axis=1)
         return filled
 
     def only(self, kept: BoolArray) -> Candidates:
         """Return those of them that are kept, too."""
+        if "ordinals" in self.__dict__:
+            return Candidates(ordinals=self.ordinals[kept[self.ordinals]], size=self._size)
         return Candidates(self.mask & kept)
+
+    def without(self, gone: IntArray) -> Candidates:
+        """Return them without some."""
+        mask = self.mask.copy()
+        mask[gone] = False
+        return Candidates(mask)
 
 
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
@@ -64,14 +92,30 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     if request.candidates is not None and all(each.kind != "ids" for each in strategies):
         strategies = (Strategy("ids"),)
     everything = live(readings)
-    found = everything
-    if all(each.kind != "all" for each in strategies):
-        mask = np.zeros(readings.size, np.bool_)
-        for strategy in strategies:
-            mask[_given(readings, everything, strategy, request)] = True
-        found = Candidates(mask & everything.mask)
-    for condition in conditions(request):
+    asked = tuple(conditions(request))
+    if any(each.kind == "all" for each in strategies):
+        return _admitted(readings, _everything_within(readings, everything, asked))
+    given = [_given(readings, everything, strategy, request) for strategy in strategies]
+    united = np.sort(given[0]) if len(given) == 1 else np.unique(np.concatenate(given))
+    united = united[everything.mask[united]]
+    return _admitted(readings, _within(readings, Candidates(ordinals=united, size=readings.size), asked))
+
+
+def _everything_within(readings: Readings, everything: Candidates, asked: tuple[Filter, ...]) -> Candidates:
+    if any(condition.state is not None for condition in asked):
+        return _within(readings, everything, asked)
+    name = "all " + " and ".join(f"({condition})" for condition in asked)
+    return readings.catalog.kept(name, lambda: _within(readings, everything, asked))
+
+
+def _within(readings: Readings, found: Candidates, asked: tuple[Filter, ...]) -> Candidates:
+    for condition in asked:
         found = found.only(meets(readings, condition))
+    return found
+
+
+def _admitted(readings: Readings, found: Candidates) -> Candidates:
+    """Return the candidates without hard negatives."""
     hidden = readings.audience.hidden
     return found.only(~mask_of(hidden, readings.size)) if len(hidden) else found
 
@@ -129,6 +173,6 @@ def _given(
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:
     """Return the ordinals of ids, without those that were never put."""
-    query = "SELECT ordinal FROM item WHERE id = ? AND rev <> ''"
-    found = (readings.connection.execute(query, (id,)).get for id in ids)
-    return np.array([ordinal for ordinal in found if ordinal is not None], np.int64)
+    query = "SELECT ordinal FROM item WHERE rev <> '' AND id IN (SELECT value FROM json_each(?))"
+    asked = msgspec.json.encode(tuple(ids)).decode()
+    return np.array([ordinal for (ordinal,) in readings.connection.execute(query, (asked,))], np.int64)

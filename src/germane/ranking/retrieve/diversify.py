@@ -66,7 +66,8 @@ class Limits:
     def broken_by(self, ordinal: int) -> str | None:
         """Return the first limit that an item would exceed, None if there is room."""
         for limit, column, cap in self._caps:
-            if any(self._counts[limit][value] >= cap for value in self._values(column, ordinal)):
+            counts = self._counts[limit]
+            if any(counts[value] >= cap for value in self._values(column, ordinal)):
                 return limit
         return None
 
@@ -75,11 +76,13 @@ class Limits:
         for limit, column, _ in self._caps:
             self._counts[limit].update(self._values(column, ordinal))
 
-    def _values(self, name: str, ordinal: int) -> set[tuple[int, int]]:
+    def _values(self, name: str, ordinal: int) -> Iterable[tuple[int, int]]:
         column = self._catalog.columns.get(name)
         if column is None:
-            return set()
-        first, last = np.searchsorted(column.ordinals, (ordinal, ordinal + 1))
+            return ()
+        first, last = column.ordinals.searchsorted((ordinal, ordinal + 1)).tolist()
+        if last - first == 1:
+            return (_alike(int(column.kinds[first]), int(column.bits[first])),)
         kinds, bits = column.kinds[first:last].tolist(), column.bits[first:last].tolist()
         return set(map(_alike, kinds, bits))
 

@@ -16,7 +16,7 @@ from germane.ranking.behaviour.readings import Readings
 from germane.ranking.result import added
 from germane.ranking.retrieve.candidates import Candidates, conditions, meets
 from germane.ranking.retrieve.muted import muted_among
-from germane.ranking.retrieve.order import best, range_of
+from germane.ranking.retrieve.order import best, best_and_least
 from germane.ranking.retrieve.page import reasons
 from germane.ranking.retrieve.pipeline import Ranking, rank
 from germane.ranking.retrieve.request import RetrieveRequest, find_profile
@@ -48,8 +48,8 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     why = reasons(named, profile is COLD_START)
     if is_muted:
         why.append(MUTED)
-    greatest = float(best(ranking.evaluation, ranking.candidates, 1).sums[0])
-    least, greatest = range_of(ranking.evaluation, ranking.candidates, greatest)
+    first, least = best_and_least(ranking.evaluation, ranking.candidates, 1)
+    greatest = float(first.sums[0])
     beyond = Reason("BeyondPage", {"rank": place, "limit": request.limit})
     return Explanation(
         id=id,

@@ -19,7 +19,9 @@ from germane.ranking.behaviour.operations import FloatArray
 from germane.signals.decay import IntArray
 
 KEPT = 1_000
-"""Items of an order that are kept, at most."""
+"""Items that a feed shows, at most, unless its first page holds more."""
+PAGES = 3
+"""Pages of an order that are kept at a time, where it is of many candidates."""
 
 _KEY, _MAC = 16, 16
 _FORMAT = 2
@@ -27,6 +29,11 @@ _FORMAT = 2
 
 class Feed(msgspec.Struct, array_like=True, kw_only=True):
     """What is left of an order, and what its items scored when they were ranked.
+
+    Of few candidates the whole order is kept, up to `KEPT`. Of many it is kept in stretches, because finding
+    the best thousand of a million takes far longer than finding the best hundred: when a stretch runs out,
+    what was not shown yet is ranked again, by the signals of that moment. No page repeats an item or passes
+    over one, either way.
 
     Parameters
     ----------
@@ -44,6 +51,14 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
         float64[names, items].
     order, explorers : bytes
         int32: places in `ordinals`, in order; what was held back comes first.
+    held : int
+        How many of the order were held back.
+    shown : bytes
+        int64: ordinals of the items that came before, where the order is kept in stretches.
+    in_stretches : bool
+        Whether what lies beyond the order is ranked when it runs out.
+    seed : str
+        What the feed draws by.
     eligible : int
         Among how many the explorers were drawn.
     cold : bool
@@ -61,6 +76,10 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
     columns: bytes
     order: bytes
     explorers: bytes
+    held: int
+    shown: bytes
+    in_stretches: bool
+    seed: str
     eligible: int
     cold: bool
     format: int = _FORMAT
@@ -69,6 +88,16 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
     def items(self) -> IntArray:
         """The ordinals."""
         return np.frombuffer(self.ordinals, "<i8")
+
+    @property
+    def in_order(self) -> list[int]:
+        """The ordinals of the order."""
+        return [int(ordinal) for ordinal in self.items[np.frombuffer(self.order, "<i4")].tolist()]
+
+    @property
+    def to_explore(self) -> list[int]:
+        """The ordinals of what there is to explore."""
+        return [int(ordinal) for ordinal in self.items[np.frombuffer(self.explorers, "<i4")].tolist()]
 
     @property
     def contributions(self) -> FloatArray:

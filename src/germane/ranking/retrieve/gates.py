@@ -19,9 +19,8 @@ def through_gates(readings: Readings, gates: tuple[Gate, ...], candidates: Candi
         evaluation = of_term(readings, gate.term)
         if candidates.count <= FEW:
             ordinals = candidates.ordinals
-            mask = np.zeros(readings.size, np.bool_)
-            mask[ordinals[evaluation.sums(ordinals) >= gate.threshold]] = True
-            candidates = Candidates(mask)
+            reached = ordinals[evaluation.sums(ordinals) >= gate.threshold]
+            candidates = Candidates(ordinals=reached, size=readings.size)
         else:
             candidates = candidates.only(_reached(evaluation, gate.threshold))
     return candidates
@@ -29,16 +28,20 @@ def through_gates(readings: Readings, gates: tuple[Gate, ...], candidates: Candi
 
 def _reached(evaluation: Evaluation, threshold: float) -> BoolArray:
     """Return which items reach a threshold: whole blocks at once, where their bounds decide."""
+    whole = evaluation.unscaled()
+    if whole is not None:
+        everywhere: BoolArray = whole >= threshold
+        return everywhere
     bounds = evaluation.bounds()
     inside = np.repeat(bounds.least >= threshold, BLOCK)
     undecided = np.flatnonzero((bounds.least < threshold) & (bounds.greatest >= threshold))
     if not len(undecided):
         return inside
-    values, slack = evaluation.rough(undecided)
-    reached = values >= threshold
+    rough = evaluation.rough(undecided)
+    reached = rough.values >= threshold
     ordinals = (undecided[:, None] * BLOCK + np.arange(BLOCK)).ravel()
-    if slack is not None:
-        near = np.abs(values - threshold) <= slack
+    if rough.size is not None:
+        near = (rough.least <= threshold) & (rough.greatest >= threshold)
         reached[near] = evaluation.sums(ordinals[near]) >= threshold
     inside[ordinals] = reached
     return inside

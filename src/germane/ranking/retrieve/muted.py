@@ -7,7 +7,7 @@ import numpy as np
 from germane.ranking.audience import mask_of
 from germane.ranking.behaviour.evaluation import Evaluation
 from germane.ranking.retrieve.candidates import Candidates
-from germane.ranking.retrieve.order import Ordered, best
+from germane.ranking.retrieve.order import Ordered, best, best_and_least
 
 
 def muted_among(evaluation: Evaluation, candidates: Candidates) -> Candidates | None:
@@ -19,8 +19,8 @@ def muted_among(evaluation: Evaluation, candidates: Candidates) -> Candidates | 
     return found if found.count else None
 
 
-def in_order(evaluation: Evaluation, candidates: Candidates, wanted: int) -> tuple[Ordered, float]:
-    """Return the first of the order (muted, -sum, id), and the greatest sum of all candidates.
+def in_order(evaluation: Evaluation, candidates: Candidates, wanted: int) -> tuple[Ordered, float, float]:
+    """Return the first of the order (muted, -sum, id), and the least and greatest sum of all candidates.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def in_order(evaluation: Evaluation, candidates: Candidates, wanted: int) -> tup
     """
     muted = muted_among(evaluation, candidates)
     if muted is None:
-        ordered = best(evaluation, candidates, wanted)
-        return ordered, float(ordered.sums[0]) if len(ordered.sums) else 0.0
+        ordered, least = best_and_least(evaluation, candidates, wanted)
+        return ordered, least, float(ordered.sums[0]) if len(ordered.sums) else 0.0
+    greatest, least = best_and_least(evaluation, candidates, 1)
     first = best(evaluation, candidates.only(~muted.mask), wanted)
     last = best(evaluation, muted, max(1, wanted - len(first.sums)))
-    greatest = max(float(part.sums[0]) for part in (first, last) if len(part.sums))
     ordinals, sums = np.append(first.ordinals, last.ordinals), np.append(first.sums, last.sums)
-    return Ordered(ordinals[:wanted], sums[:wanted]), greatest
+    return Ordered(ordinals[:wanted], sums[:wanted]), least, float(greatest.sums[0])

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import apsw
+import msgspec
 import numpy as np
 
 from germane.ranking.behaviour.evaluation import Evaluation
 from germane.ranking.behaviour.operations import FloatArray
+from germane.ranking.behaviour.readings import Readings
 from germane.signals.decay import BLOCK, IntArray
 from germane.text.segment import BoolArray
 
 FEW = 32_768
 """Candidates that are computed one and all, without asking for bounds."""
-FIRST_BLOCKS, MOST_BLOCKS = 4, 64
+EXACT_AT_ONCE = 256
+"""Candidates whose exact sums cost no more than finding out which of them matter."""
+FIRST_BLOCKS, MOST_BLOCKS = 8, 512
 """Blocks that are visited before the bounds are asked again: few at first, so that the threshold rises."""
+TINY = 1e-300
+"""Numbers below this have lost digits, so that no threshold lies between them and zero."""
 
 
 class Items(Protocol):
@@ -72,72 +77,128 @@ def best(evaluation: Evaluation, items: Items, wanted: int) -> Ordered:
     """
     if not items.count:
         return NOTHING
-    ordinals = items.ordinals if items.count <= FEW else _could_belong(evaluation, items, wanted)
-    return _sorted(evaluation.readings.connection, ordinals, evaluation.sums(ordinals), wanted)
+    ordinals = _of_few(evaluation, items, wanted)[0] if items.count <= FEW else None
+    if ordinals is None:
+        ordinals = _could_belong(evaluation, items, wanted, evaluation.bounds().greatest)
+    return _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
 
 
-def range_of(evaluation: Evaluation, items: Items, greatest: float) -> tuple[float, float]:
-    """Return the least and the greatest sum among items, the greatest being known."""
+def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[Ordered, float]:
+    """Return the best items, and the least sum of all; 0.0 without any."""
     if not items.count:
-        return 0.0, 0.0
+        return NOTHING, 0.0
     if items.count <= FEW:
-        return float(evaluation.sums(items.ordinals).min()), greatest
-    return _least(evaluation, items), greatest
+        ordinals, low = _of_few(evaluation, items, wanted)
+        least = float(evaluation.sums(low).min())
+    else:
+        bounds = evaluation.bounds()
+        ordinals = _could_belong(evaluation, items, wanted, bounds.greatest)
+        least = _least(evaluation, items, bounds.least)
+    ordered = _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
+    return ordered, least
 
 
-def _could_belong(evaluation: Evaluation, items: Items, wanted: int) -> IntArray:
+def _of_few(evaluation: Evaluation, items: Items, wanted: int) -> tuple[IntArray, IntArray]:
+    """Return the items that could be among the best, and those that could be the least."""
+    ordinals = items.ordinals
+    if len(ordinals) <= EXACT_AT_ONCE or evaluation.is_over_candidates:
+        return ordinals, ordinals
+    rough = evaluation.rough_at(ordinals)
+    least, greatest = rough.least, rough.greatest
+    low = np.flatnonzero(least <= greatest.min())
+    low = ordinals[low[:1]] if rough.size is None else _some(ordinals[low], rough.size[low])
+    if len(ordinals) <= wanted:
+        return ordinals, low
+    return ordinals[greatest >= _threshold(least, wanted)], low
+
+
+def _threshold(least: FloatArray, wanted: int) -> float:
+    """Return what an item must be able to reach, to be among the best of those known."""
+    found = float(np.partition(least, len(least) - wanted)[len(least) - wanted])
+    return -TINY if abs(found) <= TINY else found
+
+
+def _could_belong(evaluation: Evaluation, items: Items, wanted: int, greatest: FloatArray) -> IntArray:
     """Return the items that could be among the best, as far as rough numbers tell."""
-    rows = items.mask.reshape(-1, BLOCK)
-    upper = np.where(items.filled, evaluation.bounds().greatest, -np.inf)
-    blocks = np.argsort(-upper, kind="stable")
-    found, above, below = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+    mask = items.mask.reshape(-1, BLOCK)
+    upper = greatest if items.filled.all() else np.where(items.filled, greatest, -np.inf)
+    ordinals, above, below = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     threshold = -np.inf
-    done, step = 0, FIRST_BLOCKS
-    while done < len(blocks):
-        visited = blocks[done : done + step]
+    first = max(FIRST_BLOCKS, wanted)
+    if first < len(upper):
+        # As many as are wanted: where bounds are close there is one of the best in each.
+        visited = np.argpartition(upper, len(upper) - first)[len(upper) - first :]
+    else:
+        visited = np.arange(len(upper))
+    rest: IntArray | None = None
+    step = FIRST_BLOCKS
+    while True:
         visited = visited[(upper[visited] >= threshold) & (upper[visited] > -np.inf)]
-        if not len(visited):
+        if len(visited):
+            rough = evaluation.rough(visited)
+            high = rough.greatest
+            near = np.flatnonzero((high >= threshold) & mask[visited].ravel())
+            ordinals = np.append(ordinals, visited[near // BLOCK] * BLOCK + near % BLOCK)
+            above = np.append(above, high[near])
+            below = above if rough.size is None else np.append(below, rough.least[near])
+            if len(ordinals) > wanted:
+                threshold = _threshold(below, wanted)
+                kept = above >= threshold
+                ordinals, above, below = ordinals[kept], above[kept], below[kept]
+        elif rest is not None:
             break
-        values, slack = evaluation.rough(visited)
-        values[~rows[visited].ravel()] = -np.inf
-        high = values if slack is None else values + slack
-        near = np.flatnonzero((high >= threshold) & (high > -np.inf))
-        found = np.append(found, visited[near // BLOCK] * BLOCK + near % BLOCK)
-        above = np.append(above, high[near])
-        below = above if slack is None else np.append(below, (values - slack)[near])
-        if len(found) > wanted:
-            threshold = np.partition(below, len(below) - wanted)[len(below) - wanted]
-            kept = above >= threshold
-            if np.count_nonzero(kept) < len(found):
-                found, above, below = found[kept], above[kept], below[kept]
-        done, step = done + step, min(step * 2, MOST_BLOCKS)
-    return found
+        if rest is None:
+            others = upper >= threshold
+            others[visited] = False
+            rest = np.flatnonzero(others)
+            rest = rest[np.argsort(-upper[rest], kind="stable")]
+        visited, rest = rest[:step], rest[step:]
+        step = min(step * 2, MOST_BLOCKS)
+    return ordinals
 
 
-def _least(evaluation: Evaluation, items: Items) -> float:
-    rows = items.mask.reshape(-1, BLOCK)
-    lower = np.where(items.filled, evaluation.bounds().least, np.inf)
-    blocks = np.argsort(lower, kind="stable")
-    least, found = np.inf, np.zeros(0, np.int64)
-    done, step = 0, FIRST_BLOCKS
-    while done < len(blocks) and lower[blocks[done]] < least:
-        visited = blocks[done : done + step]
-        values, slack = evaluation.rough(visited)
-        values[~rows[visited].ravel()] = np.inf
-        low = values if slack is None else values - slack
+def _least(evaluation: Evaluation, items: Items, lower: FloatArray) -> float:
+    """Return the least exact sum among items."""
+    mask = items.mask.reshape(-1, BLOCK)
+    if not items.filled.all():
+        lower = np.where(items.filled, lower, np.inf)
+    least = np.inf
+    first = min(FIRST_BLOCKS, len(lower))
+    visited = np.argpartition(lower, first - 1)[:first]
+    rest: IntArray | None = None
+    step = FIRST_BLOCKS
+    while len(visited):
+        rough = evaluation.rough(visited)
+        there = mask[visited].ravel()
+        low = np.where(there, rough.least, np.inf)
         # Of those that might be the least the exact sums decide.
-        near = np.flatnonzero(low <= min(least, float((values if slack is None else values + slack).min())))
-        near = near[np.isfinite(values[near])]
-        found = visited[near // BLOCK] * BLOCK + near % BLOCK
-        if slack is None:
-            least = min(least, float(values.min()))
-        elif len(found):
-            least = min(least, float(evaluation.sums(found).min()))
-        done, step = done + step, min(step * 2, MOST_BLOCKS)
+        most = min(least, float(rough.greatest.min(initial=np.inf, where=there)))
+        near = np.flatnonzero((low <= most) & there)
+        if rough.size is None:
+            least = min(least, float(low.min()))
+        elif len(near):
+            ordinals = visited[near // BLOCK] * BLOCK + near % BLOCK
+            least = min(least, float(evaluation.sums(_some(ordinals, rough.size[near])).min()))
+        if rest is None:
+            others = lower < least
+            others[visited] = False
+            rest = np.flatnonzero(others)
+            rest = rest[np.argsort(lower[rest], kind="stable")]
+        visited, rest = rest[:step], rest[step:]
+        visited = visited[lower[visited] < least]
+        step = min(step * 2, MOST_BLOCKS)
     return least
 
 
-def _sorted(connection: apsw.Connection, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
+def _some(ordinals: IntArray, size: FloatArray) -> IntArray:
+    """Return those items, but of those that have no part that is not zero, as many have, only one."""
+    nothing = size == 0.0
+    if np.count_nonzero(nothing) < 2:
+        return ordinals
+    return np.append(ordinals[~nothing], ordinals[np.argmax(nothing)])
+
+
+def _sorted(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
     """Return the first of the order; ids are looked up for equal sums only."""
     if len(sums) > wanted:
         threshold = np.partition(sums, len(sums) - wanted)[len(sums) - wanted]
@@ -145,40 +206,41 @@ def _sorted(connection: apsw.Connection, ordinals: IntArray, sums: FloatArray, w
         ties = ordinals[sums == threshold]
         missing = wanted - int(np.count_nonzero(above))
         if len(ties) > missing:
-            ties = first_by_id(connection, ties, missing)
+            ties = ties[np.argpartition(by_id(readings, ties), missing - 1)[:missing]]
         ordinals = np.append(ordinals[above], ties)
         sums = np.append(sums[above], np.full(len(ties), threshold))
     order = np.argsort(-sums, kind="stable")
     ordinals, sums = ordinals[order], sums[order]
-    changes = np.flatnonzero(np.diff(sums)) + 1
-    if len(changes) + 1 < len(sums):
-        runs = np.split(np.arange(len(sums)), changes)
-        ordinals = np.concatenate(
-            [
-                ordinals[run] if len(run) == 1 else first_by_id(connection, ordinals[run], len(run))
-                for run in runs
-            ]
-        )
+    equal = np.zeros(len(sums) + 1, np.bool_)
+    equal[1:-1] = sums[1:] == sums[:-1]
+    tied = np.flatnonzero(equal[1:] | equal[:-1])
+    if len(tied):
+        order = np.lexsort((by_id(readings, ordinals[tied]), -sums[tied]))
+        ordinals[tied] = ordinals[tied[order]]
     return Ordered(ordinals, sums)
 
 
-def first_by_id(connection: apsw.Connection, ordinals: IntArray, wanted: int) -> IntArray:
-    """Return the items with the first ids by code point, in that order."""
-    if len(ordinals) > MANY_TIES:
-        # The index of ids is read from its beginning, and soon comes upon enough of so many.
-        asked = set(ordinals.tolist())
-        found: list[int] = []
-        for (ordinal,) in connection.execute("SELECT ordinal FROM item ORDER BY id"):
-            if ordinal in asked:
-                found.append(ordinal)
-                if len(found) == wanted:
-                    break
-        return np.array(found, np.int64)
-    one = "SELECT id FROM item WHERE ordinal = ?"
-    ids = [str(connection.execute(one, (ordinal,)).get).encode() for ordinal in ordinals.tolist()]
-    order = sorted(range(len(ids)), key=ids.__getitem__)[:wanted]
-    return ordinals[order]
+def by_id(readings: Readings, ordinals: IntArray) -> IntArray:
+    """Return numbers that order items as their ids do, by code point: int64[items]."""
+    catalog = readings.catalog
+    if len(ordinals) > MANY_TIES or catalog.has("by id"):
+        ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))[ordinals]
+        return ranks
+    query = "SELECT i.ordinal FROM json_each(?) j JOIN item i ON i.ordinal = j.value ORDER BY i.id"
+    asked = msgspec.json.encode(ordinals.tolist()).decode()
+    place = {
+        ordinal: number for number, (ordinal,) in enumerate(readings.connection.execute(query, (asked,)))
+    }
+    return np.array([place[ordinal] for ordinal in ordinals.tolist()], np.int64)
+
+
+def _all_by_id(readings: Readings) -> IntArray:
+    found = readings.connection.execute("SELECT ordinal FROM item ORDER BY id")
+    ordered = np.fromiter((ordinal for (ordinal,) in found), np.int64)
+    ranks = np.zeros(readings.size, np.int64)
+    ranks[ordered] = np.arange(len(ordered))
+    return ranks
 
 
 MANY_TIES = 4_096
-"""Equal sums beyond which ids are read in their order instead of one by one."""
+"""Equal sums beyond which all ids are put in order, once, instead of theirs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from germane.log.content import Row, item_by_ordinal, readable
+from germane.log.content import UNREADABLE, Row, items_by_ordinals, unreadable
 from germane.model.forms import parse_form
 from germane.model.pages import Reason, Result
 from germane.ranking.result import added, result
@@ -36,27 +36,30 @@ def results(
     """
     made = []
     contributions = feed.contributions
-    for ordinal in chosen.shown:
+    for ordinal, (item, is_listed) in zip(
+        chosen.shown, items_by_ordinals(connection, chosen.shown), strict=True
+    ):
         column = contributions[:, places[ordinal]].tolist() if feed.names else []
         named = dict(zip(feed.names, column, strict=True))
-        item = item_by_ordinal(connection, ordinal)
         why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal)) if explain else ()
         raw = added(named)
-        with readable(item.id):
-            made.append(
-                result(
-                    connection,
-                    item,
-                    snippet=_beginning(item),
-                    highlights=(),
-                    matched_terms=(),
-                    score=feed.score(raw),
-                    raw=raw,
-                    text_score=0.0,
-                    contributions=named,
-                    reasons=why,
-                )
+        try:
+            one = result(
+                connection,
+                item,
+                is_listed=is_listed,
+                snippet=_beginning(item),
+                highlights=(),
+                matched_terms=(),
+                score=feed.score(raw),
+                raw=raw,
+                text_score=0.0,
+                contributions=named,
+                reasons=why,
             )
+        except UNREADABLE as error:
+            raise unreadable(item.id, error) from None
+        made.append(one)
     return tuple(made)
 
 

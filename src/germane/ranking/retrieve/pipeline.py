@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,20 +12,31 @@ import numpy as np
 
 from germane.log.shown import Shown
 from germane.model.builtin import COLD_START
-from germane.model.diversity import Diversity
 from germane.model.pages import Degradation, Page
 from germane.model.profiles import Profile
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates, find_candidates
 from germane.ranking.retrieve.diversify import Chosen, Limits, choose
-from germane.ranking.retrieve.explore import NOBODY, draw, slots
-from germane.ranking.retrieve.feed import KEPT, Feed, cursor_of, encoded, new_key, packed, resume
+from germane.ranking.retrieve.explore import NOBODY, Explorers, draw, slots
+from germane.ranking.retrieve.feed import (
+    KEPT,
+    PAGES,
+    Feed,
+    cursor_of,
+    encoded,
+    new_key,
+    packed,
+    resume,
+)
 from germane.ranking.retrieve.gates import through_gates
 from germane.ranking.retrieve.muted import in_order
-from germane.ranking.retrieve.order import range_of
+from germane.ranking.retrieve.order import FEW, best_and_least
 from germane.ranking.retrieve.page import results
 from germane.ranking.retrieve.request import RetrieveRequest, find_profile, restored
+from germane.signals.decay import IntArray
+
+NONE = np.zeros(0, np.int64)
 
 
 class Ranking(NamedTuple):
@@ -75,97 +87,157 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
     """
     began = time.perf_counter()
     parent: bytes | None = None
+    feed: Feed | None = None
     if request.cursor is not None:
         parent, feed = resume(shown, request.cursor, readings.now)
         request = restored(feed.asked, request)
+        readings.seed = feed.seed
         readings.audience = readings.audience.with_user(request.user)
-        profile = find_profile(readings.connection, request.profile)
-    else:
-        profile = find_profile(readings.connection, request.profile)
-        feed = None
-    diversity = request.diversity or profile.diversity
-    wanted = max(KEPT, request.limit)
-    while True:
-        current = feed or first_feed(readings, profile, request, seq, wanted)
-        chosen, places = _fill(readings, current, profile, diversity, request.limit)
-        is_whole = feed is not None or wanted >= current.total
-        if is_whole or (len(chosen.shown) == request.limit and not chosen.relaxed):
-            break
-        wanted *= 4  # limits held back so many that the order must reach further down
-    return _page(readings, shown, request, profile, current, chosen, places, parent, impressions, began)
+    profile = find_profile(readings.connection, request.profile)
+    ranker = Ranker(readings, profile, request, seq)
+    current = feed or ranker.feed(1)
+    chosen = ranker.fill(current)
+    # The stretch may run out, and limits may hold back so many that the order must reach further down.
+    times = 1 if feed else 4
+    while (len(chosen.shown) < ranker.places(current) or chosen.relaxed) and ranker.goes_on(current):
+        current = ranker.feed(times, feed)
+        chosen, times = ranker.fill(current), times * 4
+    return _page(ranker, shown, current, chosen, parent, impressions, began)
 
 
-def first_feed(readings: Readings, profile: Profile, request: RetrieveRequest, seq: int, wanted: int) -> Feed:
-    """Rank, and return the whole order, so far as it is wanted."""
-    ranking = rank(readings, profile, request)
-    ordered, greatest = in_order(ranking.evaluation, ranking.candidates, wanted)
-    least, greatest = range_of(ranking.evaluation, ranking.candidates, greatest)
-    explorers = NOBODY
-    if profile.exploration:
-        anyway = ordered.ordinals[: request.limit]
-        number = len(slots(profile.exploration, KEPT))
-        explorers = draw(readings, ranking.candidates, anyway, number, readings.seed)
-    extra = explorers.ordinals[~np.isin(explorers.ordinals, ordered.ordinals)]
-    ordinals = np.append(ordered.ordinals, extra)
-    columns = list(ranking.evaluation.columns(ordinals))
-    place = (
-        {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
-        if len(explorers.ordinals)
-        else {}
-    )
-    return Feed(
-        asked=request.asked(),
-        as_of=seq,
-        total=ranking.candidates.count,
-        offset=0,
-        least=least,
-        greatest=greatest,
-        names=tuple(name for name, _ in columns),
-        ordinals=ordinals.astype("<i8").tobytes(),
-        columns=np.array([column for _, column in columns], "<f8").tobytes(),
-        order=packed(np.arange(len(ordered.ordinals))),
-        explorers=packed([place[ordinal] for ordinal in explorers.ordinals.tolist()]),
-        eligible=explorers.eligible,
-        cold=profile is COLD_START,
-    )
+class Ranker:
+    """Ranks for one call: at most once, and not at all where a kept order will do.
 
+    Parameters
+    ----------
+    readings : Readings
+    profile : Profile
+    request : RetrieveRequest
+    seq : int
+        The position of the log.
+    """
 
-def _fill(
-    readings: Readings, feed: Feed, profile: Profile, diversity: Diversity | None, limit: int
-) -> tuple[Chosen, dict[int, int]]:
-    """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
-    items = feed.items.tolist()
-    live = readings.audience.admitted(readings.catalog.live)
-    order = [items[place] for place in np.frombuffer(feed.order, "<i4").tolist()]
-    explorers = [items[place] for place in np.frombuffer(feed.explorers, "<i4").tolist()]
-    chosen = choose(
-        (ordinal for ordinal in order if live[ordinal]),
-        (ordinal for ordinal in explorers if live[ordinal]),
-        slots(profile.exploration, limit) if explorers else (),
-        Limits(readings.catalog, diversity, limit),
-        limit,
-        relax=diversity is not None and diversity.relax,
-    )
-    return chosen, {ordinal: place for place, ordinal in enumerate(items)}
+    def __init__(self, readings: Readings, profile: Profile, request: RetrieveRequest, seq: int) -> None:
+        self.readings = readings
+        self.profile = profile
+        self.request = request
+        self.diversity = request.diversity or profile.diversity
+        self._seq = seq
+        self._is_at_end = False
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The candidates, and the function that sums."""
+        return rank(self.readings, self.profile, self.request)
+
+    def feed(self, times: int, before: Feed | None = None) -> Feed:
+        """Rank, and return an order.
+
+        Parameters
+        ----------
+        times : int
+            How many times further than usual it reaches.
+        before : Feed, optional
+            What it goes on from: what that showed does not come again, what it held back comes first.
+        """
+        candidates, evaluation = self.ranking.candidates, self.ranking.evaluation
+        in_stretches = candidates.count > FEW and not evaluation.is_drawn
+        wanted = max(KEPT, self.request.limit)
+        if in_stretches:
+            wanted = min(wanted, PAGES * self.request.limit)
+        held: list[int] = []
+        if before is None:
+            ordered, least, greatest = in_order(evaluation, candidates, wanted * times)
+            explorers = self._explorers(ordered.ordinals)
+        else:
+            first, least = best_and_least(evaluation, candidates, 1)
+            greatest = float(first.sums[0]) if len(first.sums) else 0.0
+            there = candidates.mask
+            held = [ordinal for ordinal in before.in_order[: before.held] if there[ordinal]]
+            passed = np.append(np.frombuffer(before.shown, "<i8"), np.array(held, np.int64))
+            ordered, _, _ = in_order(evaluation, candidates.without(passed), wanted * times)
+            still = [ordinal for ordinal in before.to_explore if there[ordinal]]
+            explorers = Explorers(np.array(still, np.int64), before.eligible)
+        self._is_at_end = len(ordered.ordinals) < wanted * times
+        order = np.append(np.array(held, np.int64), ordered.ordinals)
+        extra = explorers.ordinals[~np.isin(explorers.ordinals, order)] if len(explorers.ordinals) else NONE
+        ordinals = np.append(order, extra)
+        columns = list(evaluation.columns(ordinals))
+        place = (
+            {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
+            if len(explorers.ordinals)
+            else {}
+        )
+        return Feed(
+            asked=self.request.asked(),
+            as_of=self._seq,
+            total=candidates.count,
+            offset=0 if before is None else before.offset,
+            least=least,
+            greatest=greatest,
+            names=tuple(name for name, _ in columns),
+            ordinals=ordinals.astype("<i8").tobytes(),
+            columns=np.array([column for _, column in columns], "<f8").tobytes(),
+            order=packed(np.arange(len(order))),
+            explorers=packed([place[ordinal] for ordinal in explorers.ordinals.tolist()]),
+            held=len(held),
+            shown=b"" if before is None else before.shown,
+            in_stretches=in_stretches if before is None else True,
+            seed=self.readings.seed,
+            eligible=explorers.eligible,
+            cold=self.profile is COLD_START,
+        )
+
+    def places(self, feed: Feed) -> int:
+        """Return how many items the page has places for."""
+        limit = self.request.limit
+        return min(limit, KEPT - feed.offset) if feed.in_stretches and feed.offset else limit
+
+    def goes_on(self, feed: Feed) -> bool:
+        """Tell whether there may be items beyond an order, that ranking again would find."""
+        return not self._is_at_end and (feed.in_stretches or not feed.offset)
+
+    def fill(self, feed: Feed) -> Chosen:
+        """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
+        live = self.readings.audience.admitted(self.readings.catalog.live)
+        limit, to_explore = self.request.limit, feed.to_explore
+        return choose(
+            (ordinal for ordinal in feed.in_order if live[ordinal]),
+            (ordinal for ordinal in to_explore if live[ordinal]),
+            slots(self.profile.exploration, limit) if to_explore else (),
+            Limits(self.readings.catalog, self.diversity, limit),
+            self.places(feed),
+            relax=self.diversity is not None and self.diversity.relax,
+        )
+
+    def _explorers(self, order: IntArray) -> Explorers:
+        if not self.profile.exploration:
+            return NOBODY
+        anyway = order[: self.request.limit]
+        number = len(slots(self.profile.exploration, KEPT))
+        return draw(self.readings, self.ranking.candidates, anyway, number, self.readings.seed)
 
 
 def _page(
-    readings: Readings,
+    ranker: Ranker,
     shown: Shown,
-    request: RetrieveRequest,
-    profile: Profile,
     feed: Feed,
     chosen: Chosen,
-    places: dict[int, int],
     parent: bytes | None,
     impressions: bool,
     began: float,
 ) -> Page:
+    readings, request = ranker.readings, ranker.request
+    places = {ordinal: place for place, ordinal in enumerate(feed.items.tolist())}
     left = _left(feed, chosen, readings)
-    key = new_key(parent, request.limit) if len(left) else None
+    more = bool(left)
+    if feed.in_stretches:
+        is_full = feed.offset + len(chosen.shown) >= KEPT
+        more = not is_full and (more or ranker.goes_on(feed))
+    key = new_key(parent, request.limit) if more else None
     rest = _rest(feed, chosen, left, places) if key is not None else b""
     id = uuid.uuid4().hex
-    data = _impression(readings, request, profile, feed, chosen) if impressions else None
+    data = _impression(ranker, feed, chosen) if impressions else None
     kept = shown.keep(key, rest, readings.now, id if impressions else None, data)
     cursor = cursor_of(shown, key) if key is not None and kept else None
     limits = list(chosen.held_back.values())
@@ -188,35 +260,32 @@ def _page(
 def _left(feed: Feed, chosen: Chosen, readings: Readings) -> list[int]:
     """Return what a page leaves of the order, as ordinals: what it held back, then what it never reached."""
     gone = {*chosen.shown, *chosen.held_back}
-    items = feed.items.tolist()
-    order = (items[place] for place in np.frombuffer(feed.order, "<i4").tolist())
     live = readings.audience.admitted(readings.catalog.live)
-    return [*chosen.held_back, *(ordinal for ordinal in order if ordinal not in gone and live[ordinal])][
-        :KEPT
-    ]
+    rest = (ordinal for ordinal in feed.in_order if ordinal not in gone and live[ordinal])
+    return [*chosen.held_back, *rest][:KEPT]
 
 
 def _rest(feed: Feed, chosen: Chosen, left: list[int], places: dict[int, int]) -> bytes:
-    gone = {places[ordinal] for ordinal in chosen.shown}
-    explorers = [place for place in np.frombuffer(feed.explorers, "<i4").tolist() if place not in gone]
+    gone = set(chosen.shown)
     return encoded(
         msgspec.structs.replace(
             feed,
             offset=feed.offset + len(chosen.shown),
             order=packed([places[ordinal] for ordinal in left]),
-            explorers=packed(explorers),
+            explorers=packed([places[ordinal] for ordinal in feed.to_explore if ordinal not in gone]),
+            held=len(chosen.held_back),
+            shown=feed.shown + np.array(chosen.shown, "<i8").tobytes() if feed.in_stretches else b"",
         )
     )
 
 
-def _impression(
-    readings: Readings, request: RetrieveRequest, profile: Profile, feed: Feed, chosen: Chosen
-) -> bytes:
+def _impression(ranker: Ranker, feed: Feed, chosen: Chosen) -> bytes:
+    readings = ranker.readings
     shown: dict[str, Any] = {
         "at": readings.now,
         "as_of": feed.as_of,
-        "user": request.user,
-        "profile": profile.label,
+        "user": ranker.request.user,
+        "profile": ranker.profile.label,
         "seed": readings.seed,
         "offset": feed.offset,
         "items": chosen.shown,
