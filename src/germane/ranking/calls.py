@@ -18,13 +18,13 @@ from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
-from germane.ranking.explain import explain_search
 from germane.ranking.moment import Moment, Moments
-from germane.ranking.request import BY_TEXT, SearchRequest, search_request
 from germane.ranking.retrieve.explain import explain_retrieve
 from germane.ranking.retrieve.pipeline import retrieve
 from germane.ranking.retrieve.request import RetrieveRequest, retrieve_request
-from germane.ranking.search import search, top
+from germane.ranking.search.explain import explain_search
+from germane.ranking.search.pipeline import search, top
+from germane.ranking.search.request import BY_TEXT, SearchRequest, search_request
 
 
 class RankingCalls:

@@ -258,7 +258,8 @@ class Evaluation:
     def _columns(self, ops: Operations, take: Take) -> Iterator[tuple[str, FloatArray]]:
         for part in self.parts:
             column = part.weight * self._form(part.form, ops, take)
-            yield part.name, -column if part.sign < 0 else column
+            # Added to zero: nothing is 0.0, and never -0.0.
+            yield part.name, 0.0 - column if part.sign < 0 else column + 0.0
 
     def _form(self, form: Form, ops: Operations, take: Take, settling: bool = False) -> Any:
         value = self._term(form.term, ops, take)

@@ -10,6 +10,7 @@ from germane.model.builtin import COLD_START
 from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
 from germane.model.pages import Explanation, Reason
+from germane.ranking.asked import find_profile
 from germane.ranking.audience import MUTED, filtered, hard_negative
 from germane.ranking.behaviour.evaluation import Evaluation, of_term
 from germane.ranking.behaviour.readings import Readings
@@ -19,7 +20,7 @@ from germane.ranking.retrieve.muted import muted_among
 from germane.ranking.retrieve.order import best, best_and_least
 from germane.ranking.retrieve.page import reasons
 from germane.ranking.retrieve.pipeline import Ranking, rank
-from germane.ranking.retrieve.request import RetrieveRequest, find_profile
+from germane.ranking.retrieve.request import RetrieveRequest
 
 
 def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> Explanation:

@@ -14,6 +14,7 @@ from germane.log.shown import Shown
 from germane.model.builtin import COLD_START
 from germane.model.pages import Degradation, Page
 from germane.model.profiles import Profile
+from germane.ranking.asked import find_profile
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates, find_candidates
@@ -33,7 +34,7 @@ from germane.ranking.retrieve.gates import through_gates
 from germane.ranking.retrieve.muted import in_order
 from germane.ranking.retrieve.order import FEW, best_and_least
 from germane.ranking.retrieve.page import results
-from germane.ranking.retrieve.request import RetrieveRequest, find_profile, restored
+from germane.ranking.retrieve.request import RetrieveRequest, restored
 from germane.signals.decay import IntArray
 
 NONE = np.zeros(0, np.int64)

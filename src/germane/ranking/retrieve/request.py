@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
 import msgspec
 
-from germane.log.content import profile as declared_profile
 from germane.log.past import check_as_of
-from germane.model.builtin import NAMES, built_in
 from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
-from germane.model.profiles import Profile
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.request import check_state, check_where
+from germane.ranking.asked import check_state, check_where
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
@@ -150,36 +146,6 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
         explain=request.explain,
         as_of=request.as_of,
     )
-
-
-def find_profile(connection: apsw.Connection, name: str) -> Profile:
-    """Return the profile of a name: a built-in one, or one that the store declares or has declared.
-
-    Raises
-    ------
-    InvalidArgument
-        There is none.
-    """
-    found = built_in(name) or declared_profile(connection, name)
-    if found is not None:
-        return found
-    if name.partition(":")[0] in NAMES:
-        raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
-    declared = ", ".join(sorted({each.name for each in _declared(connection)})) or "none"
-    raise InvalidArgument(
-        "profile",
-        f"{quoted(name)} is no profile: built in are {', '.join(_listed())}; this store declares {declared}",
-    )
-
-
-def _declared(connection: apsw.Connection) -> tuple[Profile, ...]:
-    from germane.log.content import schema
-
-    return schema(connection).profiles
-
-
-def _listed() -> list[str]:
-    return [f"{name}:24h" if name == "top" else name for name in NAMES if name == "top" or built_in(name)]
 
 
 def _given(candidates: object) -> tuple[str, ...]:

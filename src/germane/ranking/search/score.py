@@ -10,7 +10,7 @@ import numpy as np
 
 from germane.model.times import Micros
 from germane.model.weights import SearchWeights
-from germane.ranking.candidates import Candidates
+from germane.ranking.search.candidates import Candidates
 from germane.text.bm25f import FloatArray, field_score, idf
 from germane.text.fields import FIELDS
 from germane.text.freshness import freshness

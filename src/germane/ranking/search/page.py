@@ -9,10 +9,10 @@ import numpy as np
 
 from germane.log.content import Row, item_by_ordinal, readable
 from germane.model.pages import Reason, Result, SearchStats, TermStat
-from germane.ranking.order import Ordered
-from germane.ranking.request import SearchRequest
 from germane.ranking.result import added, result
-from germane.ranking.score import Scorer
+from germane.ranking.search.order import Ordered
+from germane.ranking.search.request import SearchRequest
+from germane.ranking.search.score import Scorer
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
 from germane.text.segment import SmallArray

@@ -10,7 +10,7 @@ import numpy as np
 from germane.knowledge.catalog import CatalogView
 from germane.knowledge.selection import select as select_items
 from germane.ranking.audience import Audience
-from germane.ranking.request import SearchRequest
+from germane.ranking.search.request import SearchRequest
 from germane.text.index import Index
 from germane.text.match import Matches, match
 from germane.text.plan import Filter, Plan, make_plan

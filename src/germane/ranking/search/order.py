@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from germane.ranking.score import Column, Scorer
+from germane.ranking.search.score import Column, Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import BoolArray, IntArray
 

@@ -10,15 +10,15 @@ import apsw
 from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
 from germane.model.times import Micros
+from germane.ranking.asked import find_profile
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
-from germane.ranking.candidates import find_candidates
-from germane.ranking.order import Ordered, best
-from germane.ranking.page import results, search_stats
-from germane.ranking.request import SearchRequest
-from germane.ranking.rerank import reranked
-from germane.ranking.retrieve.request import find_profile
-from germane.ranking.score import Scorer
+from germane.ranking.search.candidates import find_candidates
+from germane.ranking.search.order import Ordered, best
+from germane.ranking.search.page import results, search_stats
+from germane.ranking.search.request import SearchRequest
+from germane.ranking.search.rerank import reranked
+from germane.ranking.search.score import Scorer
 from germane.text.index import Index
 
 

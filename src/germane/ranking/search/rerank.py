@@ -7,8 +7,8 @@ import numpy as np
 from germane.model.profiles import Profile
 from germane.ranking.behaviour.evaluation import of_profile
 from germane.ranking.behaviour.readings import Readings, Scores
-from germane.ranking.order import Ordered, are_of, best_of_each, sorted_by_id
-from germane.ranking.score import Column, Scorer
+from germane.ranking.search.order import Ordered, are_of, best_of_each, sorted_by_id
+from germane.ranking.search.score import Column, Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import IntArray
 

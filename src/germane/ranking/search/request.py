@@ -10,11 +10,11 @@ import msgspec
 
 from germane.log.past import check_as_of
 from germane.model.errors import InvalidArgument, quoted
-from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.items import check_lang
 from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
 from germane.model.weights import SearchWeights
+from germane.ranking.asked import check_state, check_where
 
 BY_TEXT = "search"
 """The profile that ranks by text alone."""
@@ -134,34 +134,6 @@ def search_request(
         personalization=check_share(personalization, "personalization", PERSONALIZATION),
         rerank=check_count(rerank, "rerank", 1, 10_000),
     )
-
-
-def check_where(where: object) -> Filter | None:
-    """Return a filter, from its text too."""
-    if where is None or isinstance(where, Filter):
-        return where
-    if isinstance(where, str):
-        return parse_filter(where)
-    raise InvalidArgument(
-        "where",
-        f"must be a string or a filter made with germane.where, as in where.meta.price < 10, "
-        f"not {type(where).__name__}",
-    )
-
-
-def check_state(where: Filter | None, user: str | None) -> Filter | None:
-    """Return a filter, unless it asks something of the user in a query without one.
-
-    Raises
-    ------
-    InvalidArgument
-        The field is ``where``.
-    """
-    if where is not None and where.state is not None and user is None:
-        raise InvalidArgument(
-            "where", f"{quoted(where.state)} is about a user: say which, as in user='ann', or leave it out"
-        )
-    return where
 
 
 NEUTRAL: dict[str, Any] = {

@@ -13,11 +13,11 @@ from germane.model.pages import Explanation, Reason
 from germane.model.times import Micros
 from germane.ranking.audience import MUTED, Audience, filtered, hard_negative
 from germane.ranking.behaviour.readings import Readings
-from germane.ranking.candidates import Candidates, find_candidates
-from germane.ranking.page import results
-from germane.ranking.request import SearchRequest
-from germane.ranking.score import Scorer
-from germane.ranking.search import ordered
+from germane.ranking.search.candidates import Candidates, find_candidates
+from germane.ranking.search.page import results
+from germane.ranking.search.pipeline import ordered
+from germane.ranking.search.request import SearchRequest
+from germane.ranking.search.score import Scorer
 from germane.text.fields import FIELDS
 from germane.text.index import Index
 

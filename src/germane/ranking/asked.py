@@ -1,0 +1,65 @@
+"""What both ways of asking have in common: the filter, and the profile."""
+
+from __future__ import annotations
+
+import apsw
+
+from germane.log.content import profile as declared_profile
+from germane.log.content import schema
+from germane.model.builtin import NAMES, built_in
+from germane.model.errors import InvalidArgument, quoted
+from germane.model.filter_text import parse_filter
+from germane.model.filters import Filter
+from germane.model.profiles import Profile
+
+
+def check_where(where: object) -> Filter | None:
+    """Return a filter, from its text too."""
+    if where is None or isinstance(where, Filter):
+        return where
+    if isinstance(where, str):
+        return parse_filter(where)
+    raise InvalidArgument(
+        "where",
+        f"must be a string or a filter made with germane.where, as in where.meta.price < 10, "
+        f"not {type(where).__name__}",
+    )
+
+
+def check_state(where: Filter | None, user: str | None) -> Filter | None:
+    """Return a filter, unless it asks something of the user in a query without one.
+
+    Raises
+    ------
+    InvalidArgument
+        The field is ``where``.
+    """
+    if where is not None and where.state is not None and user is None:
+        raise InvalidArgument(
+            "where", f"{quoted(where.state)} is about a user: say which, as in user='ann', or leave it out"
+        )
+    return where
+
+
+def find_profile(connection: apsw.Connection, name: str) -> Profile:
+    """Return the profile of a name: a built-in one, or one that the store declares or has declared.
+
+    Raises
+    ------
+    InvalidArgument
+        There is none.
+    """
+    found = built_in(name) or declared_profile(connection, name)
+    if found is not None:
+        return found
+    if name.partition(":")[0] in NAMES:
+        raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
+    declared = ", ".join(sorted({each.name for each in schema(connection).profiles})) or "none"
+    raise InvalidArgument(
+        "profile",
+        f"{quoted(name)} is no profile: built in are {', '.join(_listed())}; this store declares {declared}",
+    )
+
+
+def _listed() -> list[str]:
+    return [f"{name}:24h" if name == "top" else name for name in NAMES if name == "top" or built_in(name)]

@@ -1,0 +1,1 @@
+"""SEARCH: the stages in the order in which they run."""
