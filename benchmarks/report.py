@@ -265,10 +265,14 @@ def retrieval() -> str:
     for size in results("retrieve")["sizes"]:
         systems = {each["name"]: each for each in size["systems"]}
         busy = ", ".join(f"{name} {each['load_before']}" for name, each in systems.items())
-        rows = []
-        for shape in systems["germane"]["top"]:
-            rows.append([f"best 20, {shape}", *(_best(each, shape) for each in systems.values())])
-        for key, label in (("signal_per_s", "signals written a second"), ("windowed_per_s", "counts a second")):
+        rows = [
+            [f"best 20, {shape}", *(_best(each, shape) for each in systems.values())]
+            for shape in systems["germane"]["top"]
+        ]
+        for key, label in (
+            ("signal_per_s", "signals written a second"),
+            ("windowed_per_s", "counts a second"),
+        ):
             rows.append([label, *(f"{each[key]:,.0f}" if key in each else "-" for each in systems.values())])
         with_more = table(
             ["Germane, with", *systems["germane"]["with"]],

@@ -7,6 +7,7 @@ python -m benchmarks.retrieve --items 100000   # one size
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import socket
 import subprocess
@@ -44,6 +45,8 @@ def timed(before_each: Callable[[int], object], job: Job, count: int = QUERIES) 
     for number in range(10):
         before_each(number)
         job()
+    gc.collect()
+    gc.freeze()  # what was prepared is not gone through again and again, as in a server that has started
     rounds = []
     for repeat in range(REPEATS):
         times = []
