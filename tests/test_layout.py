@@ -21,6 +21,7 @@ FLOORS = (
     ("log", "cluster"),
     ("text", "knowledge", "vectors", "signals", "people", "sessions"),
     ("ranking",),
+    ("upkeep",),
     ("database",),
     ("faces",),
     ("__main__",),

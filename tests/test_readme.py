@@ -25,7 +25,15 @@ def here(tmp_path: Path) -> Path:
 
 
 def run(here: Path, argv: list[str]) -> str:
-    done = subprocess.run(argv, cwd=here, env=dict(os.environ), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        argv,
+        cwd=here,
+        env=dict(os.environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -40,21 +48,26 @@ def test_it_opens_with_two_commands_that_exist() -> None:
 
 def test_its_commands_do_what_they_say(here: Path) -> None:
     """Fails when a search that it shows finds nothing in this project's own documentation."""
-    assert [argv[1] for argv in COMMANDS] == ["learn", "search", "search", "stats", "check"]
+    verbs = ["learn", "search", "search", "signal", "search", "retrieve", "explain", "shell", "check"]
+    assert [argv[1] for argv in COMMANDS] == verbs
+    id = "ID"
     for argv in COMMANDS:
-        said = run(here, [sys.executable, "-m", *argv])
+        said = run(here, [sys.executable, "-m", *(id if word == "ID" else word for word in argv)])
         if argv[1] == "search":
             assert "docs/" in said
             assert "Nothing found" not in said
+            id = said.partition("; id ")[2].split()[0]
         if "--explain" in argv:
             assert "proximity" in said
+            assert ("behaviour.most_liked" in said) == ("--profile" in argv)
 
 
 def test_its_python_runs(here: Path) -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    said = run(here, [sys.executable, "-c", block])
+    first, second = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    said = run(here, [sys.executable, "-c", first + second])
     assert "Lamp" in said
     assert "text.lamp.heading" in said
+    assert "[('post-7', {'log1p(like.decayed)': " in said
 
 
 def test_what_the_first_command_runs_finds_something(here: Path) -> None:

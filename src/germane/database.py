@@ -8,21 +8,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import apsw
-
 from germane.knowledge import documents, items
 from germane.knowledge.catalog import CatalogView
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
-from germane.log.check import check_journal, guarded
 from germane.log.events import DeclareSchema
 from germane.log.journal import Journal
 from germane.log.shown import Shown
 from germane.model.documents import Document
-from germane.model.errors import Corruption, Error, InvalidArgument, NotFound, ReadOnly
+from germane.model.errors import Error, InvalidArgument, NotFound, ReadOnly
 from germane.model.items import Item, Receipt
-from germane.model.reports import CheckReport, Finding, LearnReport, Stats
+from germane.model.reports import LearnReport
 from germane.model.schema import Schema
 from germane.model.times import Clock, in_micros, system_clock
 from germane.model.values import (
@@ -40,8 +37,8 @@ from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
 from germane.signals.calls import SignalCalls
 from germane.signals.view import SignalView
-from germane.text.stats import store_stats
 from germane.text.view import TextView
+from germane.upkeep import Upkeep
 
 _logger = logging.getLogger("germane")
 
@@ -96,7 +93,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, PeopleCalls, RankingCalls):
+class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -386,46 +383,6 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
             raise NotFound(f"there is no document {docid!r}")
         return found
 
-    def stats(self) -> Stats:
-        """Return exact statistics of the store."""
-        with self._journal.read() as connection:
-            return store_stats(connection, self._text.at(connection), self._journal.folder)
-
-    def check(self, repair: bool = False) -> CheckReport:
-        """Check the file, the log, its content, and every view against a rebuild from the log.
-
-        Parameters
-        ----------
-        repair : bool
-            Whether to rebuild what is derived from the log and not as it should be. A damaged log or
-            content cannot be rebuilt: the finding says what is lost.
-        """
-        findings = self._findings()
-        if not repair or not findings:
-            return CheckReport(not findings, tuple(findings))
-        try:
-            self.rebuild()
-        except Corruption:
-            self._text.drop()  # the tables cannot be folded anew, but the index can be built from them
-        left = self._findings()
-        mended = [
-            Finding(finding.part, finding.detail, repaired=True)
-            for finding in findings
-            if finding not in left
-        ]
-        return CheckReport(not left, (*mended, *left))
-
-    def rebuild(self) -> int:
-        """Throw every view away, build it anew from the log, and return the position reached."""
-        seq = self._journal.refold()
-        for view in self._views:
-            view.drop()
-        self._moments.drop()
-        with self._journal.read() as connection:
-            self._text.at(connection)
-            self._save(connection)
-        return seq
-
     def close(self) -> None:
         """Put everything on disk and let go of the folder; a second call does nothing."""
         self._close(save=not self._journal.read_only)
@@ -448,6 +405,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
             return
         try:
             if save:
+                self._tidy()
                 with self._journal.read() as connection:
                     self._save(connection)
         except Error as error:
@@ -466,20 +424,3 @@ class Database(SignalCalls, PeopleCalls, RankingCalls):
             if schema != content.schema(writer.connection):
                 content.refuse_changed_versions(writer.connection, schema)
                 writer.append(DeclareSchema(schema=schema.declaration()))
-
-    def _findings(self) -> list[Finding]:
-        with self._journal.read() as connection:
-            return [
-                *check_journal(connection),
-                *guarded("text", self._text.check, connection),
-                *guarded("catalog", self._catalogs.check, connection),
-                *guarded("people", self._people.check, connection),
-                *guarded("signals", self._signals.check, connection),
-            ]
-
-    def _save(self, connection: apsw.Connection) -> None:
-        for view in self._views:
-            try:
-                view.save(connection)
-            except OSError as error:
-                _logger.warning("the %s could not be saved, and will be built anew: %s", view.title, error)

@@ -217,7 +217,7 @@ def test_a_schema_shown_declares_itself(cli: Cli) -> None:
     cli.good("init", "--lang", "de")
     shown = cli.good("schema", "show")
     (cli.folder / "schema.toml").write_text(shown)
-    assert "declares 8 signals; language german" in cli.good("schema", "check", "schema.toml")
+    assert "declares 8 signals and 0 profiles; language german" in cli.good("schema", "check", "schema.toml")
     assert json.loads(cli.good("schema", "show", "--json"))["lang"] == "german"
     with germane.open(cli.folder / ".germane") as db:
         assert germane.Schema.from_toml(cli.folder / "schema.toml") == db.schema

@@ -34,6 +34,7 @@ TWINS = {
     "stats": "stats",
     "check": "check",
     "rebuild": "rebuild",
+    "gc": "gc --run",
 }
 """Each method of the database, and the verb (and option) that is its twin."""
 

@@ -87,6 +87,7 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         page=maybe,
         position=st.none() | st.integers(0, 1000),
         is_timed=st.booleans(),
+        is_first=st.booleans(),
     ),
     events.RecordSignals: st.builds(
         events.RecordSignals,
@@ -101,6 +102,12 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         pages=st.lists(maybe, max_size=3).map(tuple),
         positions=st.lists(st.none() | st.integers(0, 9), max_size=3).map(tuple),
         is_timed=st.booleans(),
+        first=texts,
+    ),
+    events.Base: st.builds(
+        events.Base,
+        parts=st.dictionaries(text, st.lists(whole, max_size=2).map(tuple), max_size=2),
+        seal=whole,
     ),
     events.Relate: st.builds(events.Relate, user=text, relation=text, target=text),
     events.Unrelate: st.builds(events.Unrelate, user=text, relation=text, target=text),

@@ -37,8 +37,10 @@ def candidates(
     ids: Iterable[str] | None = None,
     collections: Collection[str] | None = None,
     where: Callable[[Item], bool] | None = None,
+    hidden: Collection[str] = (),
+    blocked: Collection[str] = (),
 ) -> list[Item]:
-    """C: strategies united, live, in the collections, meeting the filter, and past the gates."""
+    """C: strategies united, live, in the collections, meeting the filter, not hidden, and past the gates."""
     live = [item for item in store["items"] if item["live"]]
     chosen: set[str] = set()
     strategies = profile.get("candidates", ["all"])
@@ -57,6 +59,7 @@ def candidates(
     found = [item for item in live if item["id"] in chosen]
     found = [item for item in found if collections is None or item["collection"] in collections]
     found = [item for item in found if where is None or where(item)]
+    found = [item for item in found if item["id"] not in hidden and item["creator"] not in blocked]
     for gate in profile.get("gates", ()):
         term, threshold = parse_gate(gate)
         found = [item for item in found if terms.value(store, term, item, now, seed) >= threshold]

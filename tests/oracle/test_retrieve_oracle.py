@@ -185,6 +185,8 @@ FIVE = [
         ({"candidates": ["fresh(1)"]}, {"ids": ["d"]}, "d"),
         ({}, {"collections": ["other"]}, "b"),
         ({}, {"where": lambda it: it["creator"] == "x"}, "ac"),
+        ({}, {"hidden": ["a"], "blocked": ["y"]}, "cd"),
+        ({"candidates": ["signal(meta.n, 1)"]}, {"hidden": ["c"]}, ""),  # afterwards, too
         ({"gates": ["meta.n >= 2"]}, {}, "bc"),
         ({"gates": ["meta.n >= 2", "reach >= 1"]}, {}, ""),
         ({"candidates": ["signal(meta.n, 2)"]}, {"collections": ["main"]}, "c"),  # filtered afterwards

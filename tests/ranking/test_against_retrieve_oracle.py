@@ -21,7 +21,8 @@ from oracle.profiles import parse_form, parse_gate, parse_strategy, summands
 
 from .worlds import World
 
-EXAMPLES = max(30, settings.default.max_examples // 4) if settings.default else 30
+EXAMPLES = settings().max_examples // 4
+"""Each asks eight queries: 25 stores, and 1,250 in the deep profile."""
 EXACT = ("count", "velocity", "meta", "created_at", "reach")
 NEAR = 1e-9
 KEPT = feed.KEPT
@@ -88,6 +89,7 @@ def options(query: dict[str, Any]) -> dict[str, Any]:
         "collections": query["collections"],
         "where": query["filter"][0] if query["filter"] else None,
         "seed": query["seed"],
+        "user": query["user"],
     }
 
 
@@ -102,6 +104,8 @@ def check(world: World, query: dict[str, Any], kept: int) -> None:
         ids=query["ids"],
         collections=query["collections"],
         where=query["filter"][1] if query["filter"] else None,
+        hidden=query["relations"]["hide"],
+        blocked=query["relations"]["block"],
     )
     if is_ambiguous(store, query, found, now):
         return
@@ -114,14 +118,15 @@ def check(world: World, query: dict[str, Any], kept: int) -> None:
     for id, hit in expected.items():
         compare(shown[id], hit, query)
     raws = {id: result.raw for id, result in shown.items()}
-    ordered = retrieve.order(found, raws)
+    muted = query["relations"]["mute"]
+    ordered = retrieve.order(found, raws, muted_creators=muted, muted_items=muted)
     assert [result.id for result in page.items] == [item["id"] for item in ordered]
     spread = max(raws.values(), default=0.0) - min(raws.values(), default=0.0)
     for result in page.items:
         score = (result.raw - min(raws.values())) / spread if spread else 1.0
         assert result.score == pytest.approx(score, rel=1e-12, abs=1e-12)
     check_pages(db, query, ordered, kept)
-    if query["profile"].get("exploration") and kept == KEPT:
+    if query["profile"].get("exploration") and kept == KEPT and query["user"] is None:
         check_exploration(db, query, ordered, now)
     check_explanations(world, query, expected, ordered)
 
@@ -207,9 +212,15 @@ def check_explanations(
             item = world.known[id]
             inside = query["collections"] is None or item["collection"] in query["collections"]
             inside = inside and (query["filter"] is None or query["filter"][1](item))
-            assert codes[0] in (
-                ["NotLive"] if not item["live"] else ["Gate", "NotACandidate"] if inside else ["Filter"]
-            )
+            relations = query["relations"]
+            is_negative = id in relations["hide"] or item["creator"] in relations["block"]
+            allowed = {"Gate", "NotACandidate"} if inside else {"Filter"}
+            if not item["live"]:
+                allowed = {"NotLive"}
+            elif is_negative:
+                allowed |= {"HardNegative"}
+            assert codes[0] in allowed
+            assert ("HardNegative" in codes) <= is_negative
 
 
 @settings(max_examples=EXAMPLES)

@@ -180,6 +180,7 @@ def test_where_it_cannot_be_kept_the_page_says_so(tmp_path: Path) -> None:
     assert page.has_more
     assert page.cursor is None
     assert [each.code for each in page.degraded] == ["not_kept"]
+    db.close()
 
 
 def test_what_a_page_showed_is_kept_unless_it_is_switched_off(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ def db() -> germane.Database:
         ({"seed": True}, "seed: must be a whole number or a string, not True"),
         ({"cursor": 3}, "cursor: must be the cursor of a page, not int"),
         ({"explain": 1}, "explain: must be True or False, not 1"),
-        ({"user": "u"}, f"user: {LATER}: leave it at None"),
+        ({"user": ""}, f"user: {EMPTY}"),
+        ({"user": 3}, "user: must be a string, not int"),
         ({"session": "s"}, f"session: {LATER}: leave it at None"),
         ({"similar_to": "a"}, f"similar_to: {LATER}: leave it at None"),
         ({"session_weights": 1}, f"session_weights: {LATER}: leave it at None"),
@@ -140,7 +141,7 @@ def test_what_cannot_be_explained(db: germane.Database) -> None:
         (("",), {}, f"id: {EMPTY}"),
         ((3,), {}, "id: must be a string, not int"),
         (("a",), {"limit": 0}, f"limit: 0 is out of range: it must be {LIMITS}"),
-        (("a",), {"user": "u"}, f"user: {LATER}: leave it at None"),
+        (("a",), {"user": ""}, f"user: {EMPTY}"),
         (("a",), {"session": "s"}, f"session: {LATER}: leave it at None"),
         (("a",), {"text": 3}, "text: must be a string, not int"),
     ]

@@ -16,6 +16,7 @@ HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND
 SIGNALS = ("view", "like", "dislike", "share", "clap")
 WINDOWS = ("1h", "24h", "7d", "30d", "all")
 HALF_LIVES = (None, 1, 3_600, 86_400, 7 * 86_400, 3_652 * 86_400)
+USER = "me"
 CREATORS = (None, "ann", "bob", "cy", "di")
 IDS = ("a", "é", "𝒳", "\uffee", "z", "B", "a b")
 PRICES = (0, 1, 1, 2, 2.5, -3, 0.1, 1e200, -1e200, (1 << 53) + 1, "2", True, [1, 2], None, None)
@@ -92,6 +93,7 @@ class World:
         self.size, self.number = items, events
         self.known: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
+        self.relations: dict[str, set[str]] = {"mute": set(), "hide": set(), "block": set()}
         self.profiles = {f"p{number}": self.profile() for number in range(3)}
         self.db = germane.open(schema=self.schema(), clock=lambda: self.now / SECOND)
 
@@ -168,6 +170,7 @@ class World:
         for id in dice.sample(sorted(self.known), len(self.known) // 10):
             self.db.delete(id)
             self.known[id]["live"] = False
+        self.relate()
         self.record([self.event() for _ in range(self.number // 2)])
         self.now += dice.choice([0, 1, 59 * SECOND, HOUR, DAY, 8 * DAY])
         self.record([self.event() for _ in range(self.number // 2)])
@@ -189,6 +192,24 @@ class World:
         created_at = self.now - dice.choice(AGES)
         self.db.put(Item(id=id, created_at=created_at / SECOND, **item))
         self.known[id] = {"id": id, "created_at": created_at, "live": True, **item}
+
+    def relate(self) -> None:
+        """Let one user mute items and creators, hide items, and block a creator, and undo some of it."""
+        dice, creators = self.dice, [creator for creator in CREATORS if creator]
+        for relation, among in (
+            ("mute", [*dice.sample(sorted(self.known), len(self.known) // 6), *creators]),
+            ("hide", sorted(self.known)),
+            ("block", creators),
+        ):
+            for target in dice.sample(among, min(len(among), dice.choice([0, 0, 1, 3]))):
+                live = target in creators or self.known[target]["live"]
+                if live:
+                    self.db.relate(USER, relation, target)
+                    self.relations[relation].add(target)
+            for target in sorted(self.relations[relation]):
+                if dice.random() < 0.3:
+                    self.db.unrelate(USER, relation, target)
+                    self.relations[relation].discard(target)
 
     def event(self) -> dict[str, Any] | None:
         dice = self.dice
@@ -237,7 +258,11 @@ class World:
                 ),
                 "relax": dice.random() < 0.3,
             }
+        # What for_you ranks by for a user of whom something is known is not what it does for others.
+        is_for_user = name != "for_you" and dice.random() < 0.4
         return {
+            "user": USER if is_for_user else None,
+            "relations": self.relations if is_for_user else {"mute": (), "hide": (), "block": ()},
             "name": name,
             "profile": (self.profiles | BUILT_IN)[name],
             "ids": ids if dice.random() < 0.3 else None,

@@ -113,6 +113,23 @@ def test_signals_on_unknown_items_leave_the_index_alone() -> None:
         assert db._text.at(connection).parts is parts
 
 
+def test_ranking_passes_over_items_that_were_never_put() -> None:
+    """Fails when a ranking looks for an item that only signals know among those that have content."""
+    db = store()
+    db.put_many([Item(id="a", title="lamp"), Item(id="b", title="lamp")])
+    db.signal_many([{"name": "view", "item": f"ghost {number}"} for number in range(3_000)])
+    db.signal("view", "b")
+    for profile, ids in (("most_viewed", ["b"]), ("hot", ["a", "b"]), ("top:24h", ["b"])):
+        assert [result.id for result in db.retrieve(profile).items] == ids
+    page = db.retrieve("most_viewed", candidates=["ghost 2999", "a", "ghost 1"])
+    assert [result.id for result in page.items] == ["a"]
+    for asked in ({"profile": "most_viewed"}, {"text": "lamp"}):
+        assert db.explain("ghost 2999", **asked).absence[0].code == "NotLive"  # type: ignore[arg-type]
+    db.put(Item(id="ghost 2999", title="lamp"))
+    assert db.retrieve("most_viewed").total == 2
+    assert db.search("lamp", profile="most_viewed").total == 3
+
+
 names = st.sampled_from("abcdef")
 steps = st.lists(
     st.one_of(

@@ -18,15 +18,23 @@ RANKED, YOUNG, BY_SOMEBODY, BY_NOBODY = 30, 12, 8, 5
 ELIGIBLE = {f"young{n:02}" for n in range(YOUNG)} | {f"somebody{n:02}" for n in range(BY_SOMEBODY)}
 
 
+def eligible(limit: int) -> set[str]:
+    """Who may be explored on a page: what it shows by rank is not among them."""
+    return ELIGIBLE | {f"ranked{n:02}" for n in range(limit, RANKED)}
+
+
 def store() -> germane.Database:
-    """Items that rank first and are not to be explored; below them young ones, and old ones."""
+    """Items that rank first; below them young ones, and old ones by somebody or by nobody."""
     profiles = [
         Profile(f"p{share.partition('.')[2]}", sort="meta.price", exploration=float(share))
         for share in SHARES
     ]
     db = germane.open(schema=Schema((), profiles), clock=Clock())
     old = START - 30 * DAY
-    db.put_many(Item(id=f"ranked{n:02}", created_at=old, metadata={"price": 100 - n}) for n in range(RANKED))
+    db.put_many(
+        Item(id=f"ranked{n:02}", creator=f"r{n}", created_at=old, metadata={"price": 100 - n})
+        for n in range(RANKED)
+    )
     db.put_many(Item(id=f"young{n:02}", created_at=START - n * HOUR) for n in range(YOUNG))
     db.put_many(Item(id=f"somebody{n:02}", creator=f"c{n}", created_at=old) for n in range(BY_SOMEBODY))
     db.put_many(Item(id=f"nobody{n:02}", created_at=START - DAY - n) for n in range(BY_NOBODY))
@@ -50,12 +58,12 @@ def test_exploration_stands_at_its_places(share: str, limit: int) -> None:
         if any(reason.code == "Exploration" for reason in result.reasons)
     }
     assert list(explored) == places
-    assert set(explored.values()) <= ELIGIBLE
+    assert set(explored.values()) <= eligible(limit)
     by_rank = [result.id for place, result in enumerate(page.items) if place not in explored]
     assert by_rank == [f"ranked{n:02}" for n in range(limit - len(places))]
     for place, id in explored.items():
         reason = next(each for each in page.items[place].reasons if each.code == "Exploration")
-        assert reason.detail["propensity"] == 1 / len(ELIGIBLE), id
+        assert reason.detail["propensity"] == 1 / len(eligible(limit)), id
 
 
 def test_exploration_is_uniform_and_follows_its_seed() -> None:
@@ -70,10 +78,10 @@ def test_exploration_is_uniform_and_follows_its_seed() -> None:
         drawn[page.items[9].id] += 1
         if seed < 20:
             assert db.retrieve("p1", limit=10, seed=seed).items[9].id == page.items[9].id
-    assert set(drawn) == ELIGIBLE
-    expected = 1_000 / len(ELIGIBLE)
+    assert set(drawn) == eligible(10)
+    expected = 1_000 / len(drawn)
     chi_square = sum((count - expected) ** 2 / expected for count in drawn.values())
-    freedom = len(ELIGIBLE) - 1
+    freedom = len(drawn) - 1
     assert abs(chi_square - freedom) < 6 * math.sqrt(2 * freedom)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from germane.knowledge.columns import Column, Made, drafted, texts_of
 from germane.knowledge.stored import VERSION, canonical, from_arrays, to_arrays
 from germane.log import checkpoint
-from germane.log.chain import checksum_at, end
+from germane.log.chain import checksum_at, end, start
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
@@ -132,7 +132,7 @@ class CatalogView:
         if self._catalog is None and not self._is_behind(connection):
             return
         catalog = self.at(connection)
-        if self._unsaved >= WORTH_SAVING:
+        if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
             checkpoint.write(
                 self._folder, NAME, self._manifest(connection), to_arrays(catalog.live, catalog.columns)
             )
@@ -169,6 +169,8 @@ class CatalogView:
     def _is_behind(self, connection: apsw.Connection) -> bool:
         assert self._folder is not None
         saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
+        if saved < start(connection).seq:
+            saved = 0  # the log no longer shows that it is of this history
         changed = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
         ).get

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import apsw
 
-from germane.log.events import Event, decode
+from germane.log.base import is_sealed
+from germane.log.events import Base, Event, decode
 from germane.model.errors import Corruption
 
 BEFORE_ALL_TIMES = -(2**63)
@@ -45,8 +46,11 @@ def end(connection: apsw.Connection) -> End:
 
 
 def start(connection: apsw.Connection) -> End:
-    """Return the event that a log starts after: none, or its base."""
-    return End(0, BEFORE_ALL_TIMES, 0)
+    """Return the event that a log starts after: its base, or none, which has position 0."""
+    found = connection.execute(
+        "SELECT seq, recorded_at, checksum, type FROM log ORDER BY seq LIMIT 1"
+    ).fetchone()
+    return End(*found[:3]) if found and found[3] == "base" else End(0, BEFORE_ALL_TIMES, 0)
 
 
 def checksum_at(connection: apsw.Connection, seq: int) -> int:
@@ -60,19 +64,30 @@ def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: s
     return zlib.crc32(b"%d %d %d %b %d %b" % (seq, at, recorded_at, type.encode(), len(told), told), before)
 
 
-def events(connection: apsw.Connection, until: int | None = None) -> Iterator[tuple[int, Event]]:
-    """Yield every event of a log with its position, in order, up to a position.
+def events(
+    connection: apsw.Connection, until: int | None = None, after: int = 0
+) -> Iterator[tuple[int, Event]]:
+    """Yield every event of a log with its position, in order, up to a position or after one.
 
     Raises
     ------
     Corruption
         Events are missing, or one is not what was written, or it does not decode.
     """
-    expected, before = 1, 0
+    expected, before = after + 1, checksum_at(connection, after)
     for seq, at, recorded_at, type, data, checksum in connection.execute(
-        "SELECT seq, at, recorded_at, type, data, checksum FROM log WHERE seq <= ? ORDER BY seq",
-        (1 << 62 if until is None else until,),
+        "SELECT seq, at, recorded_at, type, data, checksum FROM log WHERE seq > ? AND seq <= ? ORDER BY seq",
+        (after, 1 << 62 if until is None else until),
     ):
+        if type == "base" and expected == 1:
+            base = decode(seq, type, data)
+            if not (isinstance(base, Base) and is_sealed(base, seq, at, recorded_at, checksum)):
+                raise Corruption(
+                    f"the base of the log, event {seq}, is not what was written: restore a backup"
+                )
+            expected, before = seq + 1, checksum
+            yield seq, base
+            continue
         if seq != expected:
             raise Corruption(f"events {expected} to {seq - 1} of the log are missing: restore a backup")
         event = decode(seq, type, data)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import apsw
 
+from germane.log.base import chunks, is_sealed, tables_from_parts
 from germane.log.chain import chained
-from germane.log.events import PutDocument, PutItem, decode
+from germane.log.events import Base, PutDocument, PutItem, decode
 from germane.log.failures import translated
-from germane.log.fold import folded, refold
-from germane.log.tables import FOLDED_NAMES
+from germane.log.fold import folded, know_types, refold
+from germane.log.tables import FOLDED, FOLDED_NAMES
 from germane.model.errors import Corruption
 from germane.model.items import rev_of
 from germane.model.reports import Finding
@@ -54,6 +56,10 @@ def _log(connection: apsw.Connection) -> Iterator[Finding]:
     for seq, at, recorded_at, kind, data, checksum in connection.execute(
         "SELECT seq, at, recorded_at, type, data, checksum FROM log ORDER BY seq"
     ):
+        if kind == "base" and expected == 1:
+            yield from _base(connection, seq, at, recorded_at, data, checksum)
+            expected, last, before = seq + 1, recorded_at, checksum
+            continue
         is_next = seq == expected
         if not is_next:
             yield Finding("log", f"events {expected} to {seq - 1} are missing")
@@ -80,6 +86,28 @@ def _log(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding("log", f"events {expected} to {reached}, its last ones, are missing")
 
 
+def _base(
+    connection: apsw.Connection, seq: int, at: int, recorded_at: int, data: str, checksum: int
+) -> Iterator[Finding]:
+    try:
+        base = decode(seq, "base", data)
+        if not (isinstance(base, Base) and is_sealed(base, seq, at, recorded_at, checksum)):
+            yield Finding("log", f"the base of the log, event {seq}, is not what was written")
+            return
+        for part in base.parts:
+            for _ in chunks(connection, base, part):
+                pass
+    except Corruption as error:
+        yield Finding("log", error.message)
+        return
+    with closing(apsw.Connection(":memory:")) as memory:
+        memory.execute(FOLDED)
+        tables_from_parts(connection, memory, base)
+        for id, rev in memory.execute("SELECT id, rev FROM item WHERE live = 1"):
+            if connection.execute("SELECT 1 FROM content WHERE rev = ?", (rev,)).fetchone() is None:
+                yield Finding("content", f"the content of item {id!r} in the base (rev {rev}) is missing")
+
+
 def _content(connection: apsw.Connection) -> Iterator[Finding]:
     for rev, *content in connection.execute("SELECT rev, type, lang, title, description, body FROM content"):
         if rev_of(*content) != rev:
@@ -89,11 +117,7 @@ def _content(connection: apsw.Connection) -> Iterator[Finding]:
 def _tables(connection: apsw.Connection) -> Iterator[Finding]:
     rebuilt = apsw.Connection(":memory:")
     try:
-        # The tables name the type of each item's body, which the content holds.
-        rebuilt.execute("CREATE TABLE content (rev TEXT PRIMARY KEY, type TEXT)")
-        rebuilt.executemany(
-            "INSERT INTO content VALUES (?, ?)", connection.execute("SELECT rev, type FROM content")
-        )
+        know_types(connection, rebuilt)
         try:
             refold(connection, rebuilt)
         except Corruption:

@@ -128,7 +128,7 @@ def load(
     wanted : Manifest
         What it must be of; the greatest position that will do.
     history : callable
-        Returns the log's chain at a position.
+        Returns the log's chain at a position, 0 when the log does not have it any more.
     is_read_only : bool
         Whether to leave damaged ones where they are.
     writable : bool
@@ -146,7 +146,10 @@ def load(
                 continue  # it was of use before the last rebuild, or to another version of this package
             if manifest.seq > wanted.seq:
                 continue  # another process has gone on
-            if manifest.history != history(manifest.seq):
+            told = history(manifest.seq)
+            if not told:
+                continue  # its position is behind the base of the log
+            if manifest.history != told:
                 raise ValueError("it belongs to another history of this store")
             return Loaded(manifest, _arrays(path, manifest, writable), tuple(damage))
         except FileNotFoundError as error:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from germane.log.events import metadata_from_plain
+from germane.log.base import SCHEMAS, base_of, chunks
+from germane.log.events import DeclareSchema, decode, metadata_from_plain
 from germane.model.documents import Document, Placement
 from germane.model.errors import Corruption, SchemaError
 from germane.model.items import Item
@@ -160,7 +161,7 @@ def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
     # The log is asked first: most writes are of items, and documents have no index by position. A long
     # stretch of the log takes longer than all documents.
     last = int(connection.execute("SELECT max(seq) FROM log").get or 0)
-    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document') LIMIT 1"
+    newer = "SELECT 1 FROM log WHERE seq > ? AND type IN ('document', 'delete_document', 'base') LIMIT 1"
     if last - seq < _STRETCH and connection.execute(newer, (seq,)).fetchone() is None:
         return []
     changed = connection.execute("SELECT docid FROM document WHERE seq > ? ORDER BY docid", (seq,))
@@ -255,6 +256,23 @@ def schema(connection: apsw.Connection) -> Schema:
     """Return the store's schema."""
     declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
     return _schema(declared) if declared else Schema()
+
+
+def schemas(connection: apsw.Connection) -> list[tuple[int, Schema]]:
+    """Return every schema that the store ever declared, with the position of its event, in order."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    based = base_of(connection)
+    if based is not None:
+        _, base = based
+        for chunk in chunks(connection, base, SCHEMAS):
+            found += msgspec.msgpack.decode(chunk, type=list[tuple[int, dict[str, Any]]])
+    for seq, type, data in connection.execute(
+        "SELECT seq, type, data FROM log WHERE type = 'schema' ORDER BY seq"
+    ):
+        event = decode(seq, type, data)
+        assert isinstance(event, DeclareSchema)
+        found.append((seq, event.schema))
+    return [(seq, Schema.from_declaration(declared)) for seq, declared in found]
 
 
 def profile(connection: apsw.Connection, name: str) -> Profile | None:

@@ -141,6 +141,15 @@ class DeclareSchema(Event, frozen=True, kw_only=True):
     schema: dict[str, Any]
 
 
+class Base(Event, frozen=True, kw_only=True):
+    """What all events up to here came to; they are no longer kept one by one."""
+
+    parts: dict[str, tuple[int, ...]]
+    """For each part the CRC-32 of its chunks, which lie in the table `base`."""
+    seal: int
+    """CRC-32 over this event, its position, its times and the chain's value, which does not cover them."""
+
+
 TYPES: dict[str, type[Event]] = {
     "put": PutItem,
     "update": UpdateItem,
@@ -151,6 +160,7 @@ TYPES: dict[str, type[Event]] = {
     "schema": DeclareSchema,
     "signal": RecordSignal,
     "signals": RecordSignals,
+    "base": Base,
     "relate": Relate,
     "unrelate": Unrelate,
 }

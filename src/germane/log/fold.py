@@ -8,9 +8,11 @@ from typing import Any
 import apsw
 import msgspec
 
+from germane.log.base import tables_from_parts
 from germane.log.chain import events
 from germane.log.events import (
     AddRoot,
+    Base,
     DeclareSchema,
     DeleteDocument,
     DeleteItem,
@@ -94,11 +96,25 @@ def fold_all(source: apsw.Connection, target: apsw.Connection, told: Iterable[tu
     """Fold events of the log of `source` into the tables of `target`, and return the position reached."""
     seq = marked = 0
     for seq, event in told:
-        fold(target, seq, event)
+        if isinstance(event, Base):
+            tables_from_parts(source, target, event)  # its chunks lie beside the log
+        else:
+            fold(target, seq, event)
         if is_marked(seq, event):
             marked = seq
     mark(target, marked)
     return seq
+
+
+def know_types(source: apsw.Connection, target: apsw.Connection) -> None:
+    """Let `target` know the types of the contents of `source`, which is all of them that folding asks for.
+
+    They stand before the table `content` of `target` until ``temp.content`` is dropped.
+    """
+    target.execute("CREATE TEMP TABLE content (rev TEXT PRIMARY KEY, type TEXT NOT NULL) WITHOUT ROWID")
+    target.executemany(
+        "INSERT INTO temp.content VALUES (?, ?)", source.execute("SELECT rev, type FROM content")
+    )
 
 
 def folded(connection: apsw.Connection) -> int:
@@ -266,6 +282,10 @@ def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> Non
         connection.execute("INSERT OR REPLACE INTO declared VALUES (?, ?)", (key, plain(profile)))
 
 
+def _take_base(connection: apsw.Connection, seq: int, event: Base) -> None:
+    tables_from_parts(connection, connection, event)
+
+
 def _ordinal(connection: apsw.Connection, id: str) -> int:
     return int(connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get)
 
@@ -280,6 +300,7 @@ _FOLDS: dict[type[Event], Callable[[apsw.Connection, int, Any], None]] = {
     DeclareSchema: _declare,
     RecordSignal: _record_signal,
     RecordSignals: _record_signals,
+    Base: _take_base,
     Relate: _relate,
     Unrelate: _unrelate,
 }

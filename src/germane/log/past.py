@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import apsw
 
+from germane.log.base import base_of
 from germane.log.chain import end, events, start
-from germane.log.fold import fold_all
+from germane.log.fold import fold_all, know_types
 from germane.log.tables import FOLDED, TRUTH
 from germane.model.errors import BeyondRetention, InvalidArgument
 from germane.model.times import Micros, to_datetime, to_micros
@@ -136,11 +137,13 @@ def store_at(source: apsw.Connection, seq: int) -> apsw.Connection:
             "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
             source.execute("SELECT * FROM log WHERE seq <= ? ORDER BY seq", (seq,)),
         )
-        # Folding asks for no more of a content than its type; this table stands before the other meanwhile.
-        target.execute("CREATE TEMP TABLE content (rev TEXT PRIMARY KEY, type TEXT NOT NULL) WITHOUT ROWID")
-        target.executemany(
-            "INSERT INTO temp.content VALUES (?, ?)", source.execute("SELECT rev, type FROM content")
-        )
+        if base_of(source) is not None:
+            # What it holds of tables is folded; what views take from it, they look for here.
+            target.executemany(
+                "INSERT INTO base VALUES (?, ?, ?)",
+                source.execute("SELECT part, number, data FROM base WHERE part NOT LIKE 'tables/%'"),
+            )
+        know_types(source, target)
         fold_all(source, target, events(source, seq))
         target.execute("DROP TABLE temp.content")
         for (rev,) in target.execute("SELECT DISTINCT rev FROM item WHERE live = 1").fetchall():

@@ -1,7 +1,7 @@
 """The tables of the journal: the log, the content it points to, and what is folded from them.
 
-``log`` and ``content`` are the truth. The others are a view of them that anyone can inspect with any
-SQLite tool; they can be dropped and folded again.
+``log`` and ``content`` are the truth, and ``base`` where a log begins with one. The others are a view of them
+that anyone can inspect with any SQLite tool; they can be dropped and folded again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ CREATE TABLE IF NOT EXISTS log (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS content (
   rev TEXT NOT NULL UNIQUE, type TEXT NOT NULL, lang TEXT, title TEXT, description TEXT, body ANY NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS base (
+  part TEXT NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (part, number)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """

@@ -50,6 +50,24 @@ class LearnReport(msgspec.Struct, frozen=True, kw_only=True):
     took_ms: float = 0.0
 
 
+class GcReport(msgspec.Struct, frozen=True):
+    """What was tidied away, or would be.
+
+    Parameters
+    ----------
+    base : int
+        The position from which on events are kept one by one; older ones are what they came to. 0 for all.
+    events : int
+        Events that were replaced.
+    contents : int
+        Contents that went with them, since nothing refers to them any more.
+    """
+
+    base: int
+    events: int
+    contents: int
+
+
 class Finding(msgspec.Struct, frozen=True):
     """Something that a check found wrong.
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import apsw
 import numpy as np
 
+from germane.log.base import arrays_from_chunks, chunks
 from germane.log.chain import BEFORE_ALL_TIMES
-from germane.log.events import RecordSignal, RecordSignals, decode
+from germane.log.events import Base, RecordSignal, RecordSignals, decode
 from germane.model.times import Micros
 from germane.people.pairs import FloatArray, IntArray, LatestWeights, Pairs, Progress
 
@@ -20,9 +21,12 @@ COMPLETION = "completion"
 COMPLETE = 0.9
 """From this weight on nothing is in progress."""
 
+PART = "people"
+"""The part of a log's base that holds what was seen."""
+
 _RECORDS = (
     "SELECT seq, at, recorded_at, type, data FROM log"
-    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals') ORDER BY seq"
+    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals', 'base') ORDER BY seq"
 )
 _RUN = 10_000
 """Single events that are applied at a time."""
@@ -129,6 +133,9 @@ class Seen:
                     run = []
             elif isinstance(event, RecordSignals) and event.user:
                 self._apply_columns(event, place, recorded_at)
+            elif isinstance(event, Base):  # the first record: this has not come as far
+                told = arrays_from_chunks(chunks(connection, event, PART))
+                self.__dict__.update(Seen.from_arrays(place, told).__dict__)
         self._apply_run(run)
         reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
         self._release(BEFORE_ALL_TIMES if reached is None else int(reached))

@@ -12,10 +12,12 @@ import apsw
 import numpy as np
 
 from germane.log import checkpoint
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
 from germane.log.chain import checksum_at, end
 from germane.log.journal import epoch, head
+from germane.model.errors import Corruption
 from germane.model.reports import Finding
-from germane.people.seen import Seen
+from germane.people.seen import PART, Seen
 
 _logger = logging.getLogger("germane")
 
@@ -155,3 +157,23 @@ class PeopleView:
             history=last.checksum,
             format=str(VERSION),
         )
+
+
+def states(connection: apsw.Connection, seq: int) -> Parts:
+    """Return what was seen up to a position, as the part of a base.
+
+    Raises
+    ------
+    Corruption
+        Going on from it does not come to what the whole log comes to.
+    """
+    seen = Seen()
+    seen.catch_up(connection, seq)
+    told = arrays_to_chunks(seen.to_arrays())
+    again = Seen.from_arrays(seq, arrays_from_chunks(told))
+    for each in (seen, again):
+        each.catch_up(connection, head(connection))
+    wanted, got = seen.to_arrays(), again.to_arrays()
+    if not all(np.array_equal(got[name], array) for name, array in wanted.items()):
+        raise Corruption("what users have seen does not go on from a base as from the log: report this")
+    return {PART: told}

@@ -13,16 +13,19 @@ import apsw
 import numpy as np
 
 from germane.log import checkpoint
+from germane.log.base import Parts, arrays_from_chunks
 from germane.log.chain import BEFORE_ALL_TIMES, checksum_at, end
 from germane.log.checkpoint import Arrays
-from germane.log.content import schema
-from germane.log.events import RecordSignal, RecordSignals, decode
+from germane.log.content import schema, schemas
+from germane.log.events import Base, RecordSignal, RecordSignals, decode
 from germane.log.journal import epoch, head
 from germane.log.past import position_at
+from germane.model.errors import Corruption
 from germane.model.reports import Finding
 from germane.model.schema import Schema
 from germane.model.signals import Signal
 from germane.model.times import Micros
+from germane.signals.base import from_base, part_name, to_chunks
 from germane.signals.blocks import Numbers
 from germane.signals.decay import BoolArray, IntArray
 from germane.signals.ledger import Events, SignalLedger
@@ -34,7 +37,7 @@ _logger = logging.getLogger("germane")
 
 _RECORDS = (
     "SELECT seq, at, recorded_at, type, data FROM log"
-    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals') ORDER BY seq"
+    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals', 'base') ORDER BY seq"
 )
 RUN = 10_000
 """Single events that are applied at a time."""
@@ -130,6 +133,9 @@ class Ledgers:
                 self._apply_run(run)
                 run = []
                 self._apply_columns(event, recorded_at)
+            elif isinstance(event, Base):  # the first record: these ledgers have not come as far
+                ledgers, self.reach, self.recorded_at = from_base(connection, event, self.signals)
+                self._by_name = {ledger.signal.name: ledger for ledger in ledgers}
         self._apply_run(run)
         self.seq = seq
         found = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
@@ -350,3 +356,29 @@ def as_of(connection: apsw.Connection, declared: Schema, moment: Micros) -> Ledg
     ledgers = Ledgers(declared.signals)
     ledgers.catch_up(connection, position_at(connection, moment, "at"))
     return ledgers
+
+
+def states(connection: apsw.Connection, seq: int) -> Parts:
+    """Return what the ledgers came to at a position, under each schema that may be asked for from there on.
+
+    Raises
+    ------
+    Corruption
+        Going on from it does not come to what the whole log comes to.
+    """
+    declared = schemas(connection)
+    in_force = max(at for at, _ in declared if at <= seq)
+    variants = list(dict.fromkeys(schema.signals for at, schema in declared if at >= in_force))
+    parts = {}
+    for number, signals in enumerate(variants):
+        ledgers = Ledgers(signals)
+        ledgers.catch_up(connection, seq)
+        arrays = ledgers.to_arrays()
+        parts[part_name(number)] = told = to_chunks(signals, arrays)
+        again = Ledgers.from_arrays(signals, seq, arrays_from_chunks(told[1:]))
+        for each in (ledgers, again):
+            each.catch_up(connection, head(connection))
+        wanted, got = ledgers.to_arrays(), again.to_arrays()
+        if not all(np.array_equal(got[name], array) for name, array in wanted.items()):
+            raise Corruption("the ledgers of signals do not go on from a base as from the log: report this")
+    return parts

@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 
 from germane.log import checkpoint
-from germane.log.chain import checksum_at, end
+from germane.log.chain import checksum_at, end, start
 from germane.log.content import Row, items_changed_since, schema
 from germane.log.journal import epoch, head
 from germane.model.reports import Finding
@@ -89,7 +89,7 @@ class TextView:
         if self._index is None and not self._is_behind(connection):
             return
         index = self.at(connection)
-        if self._unsaved >= WORTH_SAVING:
+        if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
             checkpoint.write(self._folder, NAME, self._manifest(connection, index.lang), to_arrays(index))
             self._unsaved = 0
 
@@ -123,6 +123,8 @@ class TextView:
     def _is_behind(self, connection: apsw.Connection) -> bool:
         assert self._folder is not None
         saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
+        if saved < start(connection).seq:
+            saved = 0  # the log no longer shows that it is of this history
         changed = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
         ).get

@@ -59,6 +59,7 @@ VERBS = (
     (schema.schema, schema.EXAMPLES),
     (check.check, check.EXAMPLES),
     (check.rebuild, check.REBUILD_EXAMPLES),
+    (check.gc, check.GC_EXAMPLES),
     (version.version, version.EXAMPLES),
 )
 

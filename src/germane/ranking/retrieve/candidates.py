@@ -172,7 +172,7 @@ def _given(
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:
-    """Return the ordinals of ids, without those that no item ever had."""
-    query = "SELECT ordinal FROM item WHERE id IN (SELECT value FROM json_each(?))"
+    """Return the ordinals of ids, without those that were never put."""
+    query = "SELECT ordinal FROM item WHERE rev <> '' AND id IN (SELECT value FROM json_each(?))"
     asked = msgspec.json.encode(tuple(ids)).decode()
     return np.array([ordinal for (ordinal,) in readings.connection.execute(query, (asked,))], np.int64)

@@ -30,13 +30,14 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     NotFound
         There never was such an item.
     """
-    ordinal = readings.connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
-    if ordinal is None:
+    known = readings.connection.execute("SELECT ordinal, live FROM item WHERE id = ?", (id,)).fetchone()
+    if known is None:
         raise NotFound(f"there is no item {id!r}")
+    ordinal, is_live = known
     profile = find_profile(readings.connection, request.profile)
     ranking = rank(readings, profile, request)
     total = ranking.candidates.count
-    if not readings.catalog.live[ordinal]:
+    if not is_live:
         return _absent(id, total, {}, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
     one = np.array([ordinal], np.int64)
     named = _contributions(ranking.evaluation, one, total)

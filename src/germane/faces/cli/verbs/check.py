@@ -1,4 +1,4 @@
-"""``germane check`` and ``germane rebuild``: is the store sound, and make it so."""
+"""``germane check``, ``rebuild`` and ``gc``: is the store sound, make it so, and keep it small."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ Exit code 1 says that something is wrong.
 REBUILD_EXAMPLES = """\b
 Examples:
   germane rebuild
+"""
+
+
+GC_EXAMPLES = """\b
+Examples:
+  germane gc
+  germane gc --run
 """
 
 
@@ -63,6 +70,34 @@ def rebuild(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
         print_json({"seq": seq})
         return
     say(f"Built every view anew from {counted(seq, 'event')}, in {time.perf_counter() - began:.1f} s.")
+
+
+def gc(
+    ctx: typer.Context,
+    run: Annotated[
+        bool, typer.Option("--run", help="Replace them; without this, only say what would be replaced.")
+    ] = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Replace events beyond retention by what they came to.
+
+    How long events are kept one by one is declared in the schema, as retention. Closing a store does the
+    same when the oldest event is a tenth older than that.
+    """
+    given = Given.of(ctx, db, as_json)
+    with store.existing(given.db, read_only=not run) as database:
+        report = database.gc(dry_run=not run)
+    if given.as_json:
+        print_json(report)
+        return
+    done = "replaced" if run else "would be replaced"
+    say(
+        f"{counted(report.events, 'event')} {done} by what they came to, and "
+        f"{counted(report.contents, 'content')} dropped."
+        if report.events
+        else "No event is older than the schema's retention."
+    )
 
 
 def _verdict(report: CheckReport, repair: bool) -> str:

@@ -33,6 +33,14 @@ def explain(
     user: User = None,
     where: Where = None,
     collection: Collection = None,
+    candidates: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="That only these were ranked; may be repeated.", show_default=False),
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(metavar="SEED", help="What shuffle drew by.", show_default=False),
+    ] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="Items of the page in question.")] = 20,
     as_of: AsOf = None,
     db: Db = None,
@@ -48,6 +56,8 @@ def explain(
             user=user,
             where=where,
             collections=collection or None,
+            candidates=candidates or None,
+            seed=seed,
             limit=limit,
             as_of=values.as_of(as_of),
         )

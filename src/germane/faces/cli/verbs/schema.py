@@ -9,7 +9,7 @@ import typer
 from germane.faces.cli import store
 from germane.faces.cli.failures import Misuse
 from germane.faces.cli.options import Db, Given, Json
-from germane.faces.cli.output import print_json, say
+from germane.faces.cli.output import counted, print_json, say
 
 EXAMPLES = """\b
 Examples:
@@ -40,7 +40,8 @@ def schema(
         if given.as_json:
             print_json(checked.declaration())
         else:
-            say(f"{file} declares {len(checked.signals)} signals; language {checked.lang}.")
+            held = [counted(len(checked.signals), "signal"), counted(len(checked.profiles), "profile")]
+            say(f"{file} declares {' and '.join(held)}; language {checked.lang}.")
         return
     if action != "show" or file is not None:
         raise Misuse("type 'germane schema show', or 'germane schema check FILE'")
