@@ -259,6 +259,45 @@ def signals() -> str:
     )
 
 
+def retrieval() -> str:
+    """Show the best of many by five signals, each system beside Germane."""
+    parts = []
+    for size in results("retrieve")["sizes"]:
+        systems = {each["name"]: each for each in size["systems"]}
+        busy = ", ".join(f"{name} {each['load_before']}" for name, each in systems.items())
+        rows = [
+            [f"best 20, {shape}", *(_best(each, shape) for each in systems.values())]
+            for shape in systems["germane"]["top"]
+        ]
+        for key, label in (
+            ("signal_per_s", "signals written a second"),
+            ("windowed_per_s", "counts a second"),
+        ):
+            rows.append([label, *(f"{each[key]:,.0f}" if key in each else "-" for each in systems.values())])
+        with_more = table(
+            ["Germane, with", *systems["germane"]["with"]],
+            [
+                [name, *(_best({"top": of}, name) for of in systems["germane"]["with"].values())]
+                for name in next(iter(systems["germane"]["with"].values()))
+            ],
+        )
+        union = systems["Redis"]["union_s"]
+        other = systems["germane"]["after another process"]
+        parts += [
+            f"**{size['items']:,} items** (load before each: {busy})",
+            table(["p50 / p99, us", *systems], rows),
+            f"Redis, the sum made at query time (`ZUNIONSTORE`): {union:.2f} s. Germane, after a write by"
+            f" another process: {other['p50_us']:,.0f} / {other['p99_us']:,.0f} us.",
+            with_more,
+        ]
+    return "\n\n".join(parts)
+
+
+def _best(of: Results, shape: str) -> str:
+    found = of.get("top", {}).get(shape)
+    return f"{found['p50_us']:,.0f} / {found['p99_us']:,.0f}" if found else "-"
+
+
 def _ratio(systems: list[Results], length: str, key: str) -> str:
     ours, *others = (each["queries"][length][key] for each in systems)
     return f"{ours / min(others):.1f}"

@@ -177,8 +177,14 @@ class Shown:
 
 
 def _sweep(connection: apsw.Connection, now: Micros) -> None:
-    connection.execute("DELETE FROM feed WHERE expires <= ?", (now,))
+    # What is newer expires later: the oldest are looked at until one has not expired.
+    kept = "SELECT coalesce(min(n), (SELECT max(n) + 1 FROM feed)) FROM"
+    kept = f"{kept} (SELECT n FROM feed WHERE expires > ? ORDER BY n LIMIT 1)"
+    connection.execute(f"DELETE FROM feed WHERE n < ({kept})", (now,))
     connection.execute("DELETE FROM page WHERE n <= (SELECT max(n) FROM page) - ?", (PAGES,))
-    size = int(connection.execute("SELECT coalesce(sum(length(state)), 0) FROM feed").get)
-    if size > KEPT_BYTES:
+    used, free, size = (
+        int(connection.execute(f"PRAGMA {name}").get)
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    if (used - free) * size > KEPT_BYTES:
         connection.execute("DELETE FROM feed WHERE n <= (SELECT (min(n) + max(n)) / 2 FROM feed)")

@@ -200,7 +200,8 @@ class RankingCalls:
             Items of a page, 1 to 1000.
         cursor : str, optional
             Of the page before: goes on in the same order, for 15 minutes. Other arguments but `limit` and
-            `explain` may be left out then.
+            `explain` may be left out then. Of more than 32,768 candidates three pages are ranked at a time;
+            beyond them what was not shown is ranked again, so that no page repeats or passes over an item.
         seed : str or int, optional
             What exploration and ``shuffle`` draw by; without one, the log's position.
         explain : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from germane.ranking.behaviour.operations import EXACT, ROUGH, SLACK, FloatArray
 from germane.ranking.behaviour.readings import Reading, Readings, Zero
 from germane.signals.blocks import Numbers
 from germane.signals.decay import BLOCK, IntArray
+from germane.text.segment import BoolArray
 
 Take = Callable[[Reading], Any]
 """Gives the numbers of a reading for what is evaluated: an array, or an interval."""
@@ -135,13 +137,24 @@ class Evaluation:
             lambda numbers: numbers.unscaled(blocks),
         )
 
-    def unscaled(self) -> Any:
-        """Return the exact sums of all items at once, where they are an array as it is; else None."""
-        if self.is_plain and len(self._plan) == 1:
-            _, coefficient, numbers = self._plan[0]
-            if numbers is not None and coefficient == 1.0:
-                return numbers.values[: self.readings.size]
-        return None
+    def at_least(self, threshold: float) -> BoolArray | None:
+        """Return which of all items have an exact sum that reaches a threshold: bool[size].
+
+        None where that is more than one comparison with an array that is there.
+        """
+        if not self.is_plain or len(self._plan) != 1:
+            return None
+        _, coefficient, numbers = self._plan[0]
+        if numbers is None or coefficient <= _SMALL or (coefficient != 1.0 and abs(threshold) <= _SMALL):
+            return None
+        # The product is rounded, and never falls as the value grows: there is a least one that reaches.
+        least = threshold / coefficient
+        while least * coefficient >= threshold:
+            least = math.nextafter(least, -math.inf)
+        while least * coefficient < threshold:
+            least = math.nextafter(least, math.inf)
+        reached: BoolArray = numbers.values[: self.readings.size] >= least
+        return reached
 
     def rough_at(self, ordinals: IntArray) -> Rough:
         """Return the sums of some items, roughly."""

@@ -28,9 +28,8 @@ def through_gates(readings: Readings, gates: tuple[Gate, ...], candidates: Candi
 
 def _reached(evaluation: Evaluation, threshold: float) -> BoolArray:
     """Return which items reach a threshold: whole blocks at once, where their bounds decide."""
-    whole = evaluation.unscaled()
-    if whole is not None:
-        everywhere: BoolArray = whole >= threshold
+    everywhere = evaluation.at_least(threshold)
+    if everywhere is not None:
         return everywhere
     bounds = evaluation.bounds()
     inside = np.repeat(bounds.least >= threshold, BLOCK)
