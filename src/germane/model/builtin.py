@@ -5,6 +5,7 @@ from __future__ import annotations
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.profiles import Profile
 from germane.model.signals import WINDOWS
+from germane.model.strategies import Strategy
 
 BEST = 2_000
 """Candidates that a profile of the top and trending kind takes from each of its own terms."""
@@ -65,8 +66,29 @@ COLD_START = Profile(
 """What ``for_you`` is for those of whom nothing is known."""
 _PROFILES["for_you"] = COLD_START
 
+_RELATED = ("cooccurrence", "shared_tags")
+"""What makes an item related to another."""
+
 NAMES = (*_PROFILES, "top", "following", "related", "notification", "search")
 """Names that no schema can declare."""
+
+
+def related(id: str, n: int = BEST) -> Profile:
+    """Return the profile of what is related to an item.
+
+    Raises
+    ------
+    InvalidArgument
+        There is no id.
+
+    Examples
+    --------
+    >>> [str(each) for each in related("lamp").candidates]
+    ['related(lamp, 2000)']
+    """
+    if not id:
+        raise InvalidArgument("profile", "'related' needs the id of an item: write related:ID")
+    return Profile("related", candidates=[Strategy("related", n, id=id)], boosts=_RELATED)
 
 
 def built_in(name: str) -> Profile | None:
@@ -83,6 +105,8 @@ def built_in(name: str) -> Profile | None:
     '3 like.count.24h'
     """
     base, colon, given = name.partition(":")
+    if base == "related":
+        return related(given)
     if base == "top":
         if given not in _TOP:
             known = ", ".join(f"top:{window}" for window in _TOP)

@@ -17,6 +17,8 @@ from germane.log.chain import checksum_at, end
 from germane.log.journal import epoch, head
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
+from germane.people.neighbours import NeighbourView
+from germane.people.neighbours import states as states_of_histories
 from germane.people.seen import PART, Seen
 
 _logger = logging.getLogger("germane")
@@ -52,6 +54,8 @@ class PeopleView:
         self._store = store
         self._folder = folder
         self._is_read_only = is_read_only
+        self.neighbours = NeighbourView()
+        """What goes together, by what the same users did."""
         self._turn = threading.Lock()
         self._seen: Seen | None = None
         self._epoch = -1
@@ -85,6 +89,7 @@ class PeopleView:
 
     def drop(self) -> None:
         """Forget the state and its checkpoints; the next reading builds it anew."""
+        self.neighbours.drop()
         with self._turn:
             self._seen = None
             if self._folder is not None:
@@ -92,6 +97,7 @@ class PeopleView:
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the state or its checkpoint, against one built from the log alone."""
+        yield from self.neighbours.check(connection)
         is_saved = False
         if self._folder is not None and self._folder.is_dir():
             for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
@@ -160,7 +166,7 @@ class PeopleView:
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
-    """Return what was seen up to a position, as the part of a base.
+    """Return what was seen and done up to a position, as parts of a base.
 
     Raises
     ------
@@ -176,4 +182,4 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     wanted, got = seen.to_arrays(), again.to_arrays()
     if not all(np.array_equal(got[name], array) for name, array in wanted.items()):
         raise Corruption("what users have seen does not go on from a base as from the log: report this")
-    return {PART: told}
+    return {PART: told, **states_of_histories(connection, seq)}

@@ -12,6 +12,7 @@ from germane.model.filters import Filter
 from germane.model.pages import Reason
 from germane.model.people import RELATIONS
 from germane.model.times import Micros
+from germane.people.cooccurrence import Related
 from germane.people.relations import relations_of
 from germane.people.seen import Seen
 from germane.people.view import PeopleView
@@ -93,6 +94,17 @@ class Audience:
         return frozenset(
             target for relation in ("follow", "mute", "block") for target in self.relations[relation]
         )
+
+    def related(self, id: str | None) -> Related | None:
+        """Return what goes with an item, or without one with what the user did lately; None if none can."""
+        if self._people is None or self._connection is None or (id is None and self.user is None):
+            return None
+        with self._people.neighbours.at(self._connection) as found:
+            if id is None:
+                assert self.user is not None
+                return found.of_user(self.user, self._now)
+            ordinals = self._ordinals((id,), ())
+            return found.of_item(int(ordinals[0]), self._now) if len(ordinals) else None
 
     def admitted(self, live: BoolArray) -> BoolArray:
         """Return which of the live items may be returned."""

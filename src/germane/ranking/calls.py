@@ -239,6 +239,36 @@ class RankingCalls:
             keeps = schema(moment.connection).impressions
             return retrieve(readings, self._shown, request, readings.catalog.seq, keeps)
 
+    def related(self, id: str, limit: int = 10) -> Page:
+        """Return the items that go with one: what the same users did, and tags in common.
+
+        Parameters
+        ----------
+        id : str
+        limit : int
+            How many, 1 to 1000.
+
+        Returns
+        -------
+        Page
+            What `retrieve` returns for the profile ``related:ID``.
+
+        Raises
+        ------
+        NotFound
+            There is no such item.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many(germane.Item(id=id, title=id) for id in ("lamp", "bulb", "sofa"))
+        >>> receipts = [db.signal("view", id, user="ann") for id in ("lamp", "bulb")]
+        >>> [result.id for result in db.related("lamp").items]
+        ['bulb']
+        """
+        return self.retrieve(f"related:{check_id(id, 'id')}", limit=limit)
+
     def explain(
         self,
         id: str,

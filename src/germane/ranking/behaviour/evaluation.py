@@ -332,17 +332,21 @@ class Evaluation:
             return take(readings.created_at())
         if kind == "text":
             return take(readings.text)
+        if kind == "cooccurrence":
+            return take(readings.cooccurrence(term.of))
+        if kind == "shared_tags":
+            return take(readings.shared_tags(term.of))
         return take(readings.zero())  # of a user: here there is none
 
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:
     """Return the evaluation of a profile's base."""
     if profile.sort is not None:
-        return Evaluation(
-            readings, (Part(str(profile.sort), 1.0, float(profile.sort.sign), profile.sort.form),)
-        )
-    boosts = [Part(str(boost.form), boost.weight, 1.0, boost.form) for boost in profile.boosts]
-    penalties = [Part(f"-{each.form}", each.weight, -1.0, each.form) for each in profile.penalties]
+        form = profile.related_to(profile.sort.form)
+        return Evaluation(readings, (Part(str(profile.sort), 1.0, float(profile.sort.sign), form),))
+    related = profile.related_to
+    boosts = [Part(str(boost.form), boost.weight, 1.0, related(boost.form)) for boost in profile.boosts]
+    penalties = [Part(f"-{each.form}", each.weight, -1.0, related(each.form)) for each in profile.penalties]
     return Evaluation(readings, (*boosts, *penalties))
 
 

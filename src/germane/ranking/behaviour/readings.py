@@ -140,6 +140,36 @@ class Readings:
 
         return self._once(("meta", name), read)
 
+    def cooccurrence(self, id: str | None) -> Reading:
+        """Return how strongly items go with one, or without one with what the user did lately."""
+
+        def read() -> Reading | None:
+            related = self.audience.related(id)
+            if related is None:
+                return None
+            inside = related.items < self.size
+            return self._of_some(related.items[inside], related.values[inside])
+
+        return self._once(("cooccurrence", id or ""), read)
+
+    def shared_tags(self, id: str | None) -> Reading:
+        """Return the share of tags that items have in common with one: of all that either has."""
+
+        def read() -> Reading | None:
+            column = self.catalog.columns.get("tags")
+            query = "SELECT ordinal FROM item WHERE id = ?"
+            ordinal = None if id is None else self.connection.execute(query, (id,)).get
+            if column is None or ordinal is None:
+                return None
+            tags = column.bits[column.at(np.array([ordinal], np.int64))]
+            common = np.bincount(column.ordinals[np.isin(column.bits, tags)], minlength=self.size)
+            ordinals = np.flatnonzero(common)
+            each = column.kept("number of tags", self.size, lambda: _tally(column, self.size))[ordinals]
+            shared = common[ordinals]
+            return self._of_some(ordinals, shared / (each + len(tags) - shared))
+
+        return self._once(("shared_tags", id or ""), read)
+
     def drawn(self) -> Reading:
         """Return numbers drawn from [0, 1) by the seed and each item's id."""
         return self._once(("drawn",), lambda: Drawn(self.connection, self.seed, self.blocks))
@@ -160,6 +190,9 @@ class Readings:
         least, greatest = column.kept("extreme times", self.size, lambda: _extremes(column, self.blocks))
         bounds = change(least), change(greatest)
         return Changed(times, change, *(reversed(bounds) if falls else bounds))
+
+    def _of_some(self, ordinals: IntArray, values: FloatArray) -> Reading | None:
+        return Scores(ordinals, values, self.blocks) if len(ordinals) else None
 
     def _of_array(self, values: FloatArray) -> Reading:
         return Numbers(values, Extremes())
@@ -300,6 +333,11 @@ def drawn(seed: str, id: str) -> float:
     """
     digest = hashlib.blake2b(f"{seed}\0{id}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / (1 << 53)
+
+
+def _tally(column: Column, size: int) -> IntArray:
+    """Return how many values each item has: int64[size]."""
+    return np.bincount(column.ordinals, minlength=size)
 
 
 def _extremes(column: Column, count: int) -> tuple[IntArray, IntArray]:

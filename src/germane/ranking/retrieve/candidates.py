@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
+from germane.model.builtin import related
 from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
 from germane.ranking.audience import mask_of
-from germane.ranking.behaviour.evaluation import of_term
+from germane.ranking.behaviour.evaluation import of_profile, of_term
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best
 from germane.ranking.retrieve.request import RetrieveRequest
@@ -168,7 +169,20 @@ def _given(
     if strategy.kind == "following":
         followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
-    return np.zeros(0, np.int64)  # what a user is near to or came from: nobody asks here
+    if strategy.kind == "related":
+        return _related(readings, everything, strategy)
+    return np.zeros(0, np.int64)  # what a user is near to: nobody asks here
+
+
+def _related(readings: Readings, everything: Candidates, strategy: Strategy) -> IntArray:
+    """Return the items that go with one, itself left out, or with what the user did lately."""
+    if strategy.id is None:
+        evaluation = of_term(readings, Term("cooccurrence"))
+    else:
+        evaluation = of_profile(readings, related(strategy.id))
+        everything = everything.without(ordinals_of(readings, (strategy.id,)))
+    found = best(evaluation, everything, strategy.n or 0)
+    return found.ordinals[found.sums > 0]
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:

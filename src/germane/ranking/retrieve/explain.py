@@ -105,7 +105,9 @@ def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, reques
     if negative is not None:
         return negative
     for gate in ranking.profile.gates:
-        value = float(of_term(readings, gate.term).sums(np.array([ordinal], np.int64))[0])
+        value = float(
+            of_term(readings, ranking.profile.threshold_term(gate)).sums(np.array([ordinal], np.int64))[0]
+        )
         if value < gate.threshold:
             return Reason("Gate", {"gate": str(gate), "value": value})
     strategies = [str(strategy) for strategy in ranking.profile.candidates]

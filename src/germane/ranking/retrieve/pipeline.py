@@ -59,7 +59,8 @@ class Ranking(NamedTuple):
 def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Ranking:
     """Find the candidates of a request, and make ready to sum."""
     found = find_candidates(readings, profile, request)
-    candidates = through_gates(readings, profile.gates, found)
+    gates = tuple(gate._replace(term=profile.threshold_term(gate)) for gate in profile.gates)
+    candidates = through_gates(readings, gates, found)
     evaluation = of_profile(readings, profile)
     if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)

@@ -14,7 +14,7 @@ from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.asked import check_state, check_where
+from germane.ranking.asked import check_profile, check_state, check_where
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
@@ -102,7 +102,7 @@ def retrieve_request(
     user = None if user is None else check_id(user, "user")
     condition = check_where(where)
     return RetrieveRequest(
-        profile=check_id(profile, "profile"),
+        profile=check_profile(profile),
         user=user,
         candidates=None if candidates is None else _given(candidates),
         # A cursor knows whom its feed is for.
