@@ -22,6 +22,7 @@ from germane.log import checkpoint
 from germane.log.checkpoint import Manifest
 from germane.log.journal import head
 from germane.text import view
+from germane.text.analysis import VERSION
 from germane.text.index import Index
 from germane.text.stored import from_arrays, to_arrays
 
@@ -356,8 +357,8 @@ def test_a_checkpoint_ahead_of_a_reader_is_left_alone(store: Path) -> None:
 
 def test_an_older_sound_one_is_used(store: Path, wanted: list[tuple[int, Answer]]) -> None:
     with germane.open(store) as db, db._journal.read() as connection:
-        index_now = db._text.at(connection)
-        manifest = db._text._manifest(connection, index_now.lang)
+        db._text.at(connection)
+        manifest = db._text._saved.manifest(connection, f"{VERSION}/english")
         damaged = store / "views" / "text-0-9999"
         shutil.copytree(saved(store), damaged)
         (damaged / "manifest.json").unlink()

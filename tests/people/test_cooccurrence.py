@@ -43,7 +43,8 @@ def for_user(events: Events, user: str, now: float) -> dict[str, float]:
     for who, item, at in events:
         if who == user and at <= now:
             latest[item] = max(at, latest.get(item, at))
-    pairs, found = plain(events, now), defaultdict(float)
+    pairs = plain(events, now)
+    found: dict[str, float] = defaultdict(float)
     for item in sorted(latest, key=lambda item: -latest[item])[:RECENT]:
         for (a, b), value in pairs.items():
             if a == item:
@@ -117,7 +118,7 @@ def test_what_is_long_past_is_let_go_and_what_is_not_stays() -> None:
     for item in "cd":
         db.signal("view", item, user="ann")
     page = db.related("c")
-    assert [(result.id, result.raw) for result in page.items] == [("d", pytest.approx(1.0))]
+    assert {result.id: result.raw for result in page.items} == pytest.approx({"d": 1.0})
     assert db.check().ok
 
 

@@ -82,7 +82,7 @@ def test_pages_equal_the_oracle(shard: int, monkeypatch: pytest.MonkeyPatch) -> 
     """Seen to fail when k1 + 1 becomes k1, and when the zone's fifth becomes a fourth."""
     if shard % 2:  # many small segments, so that they merge; small steps, so that the bound decides
         monkeypatch.setattr("germane.text.view.BLOCK", 3)
-        monkeypatch.setattr("germane.ranking.order.STEP", 1)
+        monkeypatch.setattr("germane.ranking.search.order.STEP", 1)
     for seed in range(shard, CORPORA, SHARDS):
         made = corpus(seed)
         oracle = Oracle(made.sections)
@@ -117,7 +117,7 @@ def test_what_is_pruned_could_not_have_entered(monkeypatch: pytest.MonkeyPatch) 
 
     Seen to fail when proximity's ceiling is half of what it is.
     """
-    monkeypatch.setattr("germane.ranking.order.STEP", 1)
+    monkeypatch.setattr("germane.ranking.search.order.STEP", 1)
     random = Random(7)
     words = ["red", "lamp", "blue", *("filler",) * 9]
     db = germane.open()

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.columns import Column, Made, drafted, texts_of
-from germane.knowledge.stored import VERSION, canonical, from_arrays, to_arrays
-from germane.log import checkpoint
-from germane.log.chain import checksum_at, end, start
+from germane.knowledge.stored import FORMAT, canonical, from_arrays, to_arrays
+from germane.log.checkpoint import Arrays
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.journal import epoch, head
+from germane.log.saved import Checkpoints
 from germane.model.reports import Finding
 from germane.text.segment import BoolArray
 
@@ -95,9 +95,7 @@ class CatalogView:
     title = "catalogue"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._store = store
-        self._folder = folder
-        self._is_read_only = is_read_only
+        self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
         self._turn = threading.Lock()
         self._catalog: Catalog | None = None
         self._unsaved = 0
@@ -127,34 +125,25 @@ class CatalogView:
         OSError
             It could not be written; the store is as good without it.
         """
-        if self._folder is None:
+        if not self._saved.are_kept:
             return
         if self._catalog is None and not self._is_behind(connection):
             return
         catalog = self.at(connection)
         if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
-            checkpoint.write(
-                self._folder, NAME, self._manifest(connection), to_arrays(catalog.live, catalog.columns)
-            )
+            self._saved.write(connection, FORMAT, to_arrays(catalog.live, catalog.columns))
             self._unsaved = 0
 
     def drop(self) -> None:
         """Forget the catalogue and its checkpoints; the next query builds it anew."""
         with self._turn:
             self._catalog = None
-            if self._folder is not None:
-                checkpoint.clear(self._folder, NAME)
+            self._saved.clear()
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the catalogue or its checkpoint, against one built from the tables."""
-        is_saved = False
-        if self._folder is not None and self._folder.is_dir():
-            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
-                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
-            loaded = self._loaded(connection, self._folder)
-            is_saved = loaded.manifest is not None
-            for damage in loaded.damage:
-                yield Finding("checkpoint", damage)
+        found, is_saved = self._saved.check(connection, FORMAT)
+        yield from found
         if self._catalog is None and not is_saved:
             return
         ours, fresh = self.at(connection), CatalogView().at(connection)
@@ -167,10 +156,7 @@ class CatalogView:
                 yield Finding("catalog", f"the catalogue differs from the tables in {name!r}")
 
     def _is_behind(self, connection: apsw.Connection) -> bool:
-        assert self._folder is not None
-        saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
-        if saved < start(connection).seq:
-            saved = 0  # the log no longer shows that it is of this history
+        saved = self._saved.newest(connection)
         changed = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
         ).get
@@ -178,40 +164,11 @@ class CatalogView:
 
     def _load(self, connection: apsw.Connection, turn: int) -> Catalog:
         self._unsaved = 0
-        if self._folder is not None and self._folder.is_dir():
-            manifest, arrays, damage = self._loaded(connection, self._folder)
-            catalog = None
-            if manifest is not None:
-                try:
-                    catalog = Catalog(manifest.seq, turn, *from_arrays(arrays))
-                except (KeyError, ValueError, TypeError) as error:
-                    damage += (
-                        checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
-                    )
-            for each in damage:
-                _logger.warning("a checkpoint of the catalogue cannot be used and is built anew: %s", each)
-            if catalog is not None:
-                return catalog
-        return _empty(turn)
 
-    def _loaded(self, connection: apsw.Connection, folder: Path) -> checkpoint.Loaded:
-        return checkpoint.load(
-            folder,
-            NAME,
-            self._manifest(connection),
-            lambda seq: checksum_at(connection, seq),
-            self._is_read_only,
-        )
+        def make(seq: int, arrays: Arrays) -> Catalog:
+            return Catalog(seq, turn, *from_arrays(arrays))
 
-    def _manifest(self, connection: apsw.Connection) -> checkpoint.Manifest:
-        last = end(connection)
-        return checkpoint.Manifest(
-            store=self._store,
-            epoch=epoch(connection),
-            seq=last.seq,
-            history=last.checksum,
-            format=str(VERSION),
-        )
+        return self._saved.load(connection, FORMAT, make) or _empty(turn)
 
 
 def _empty(turn: int) -> Catalog:

@@ -14,7 +14,7 @@ from germane.knowledge.columns import STRING, Column, Texts
 from germane.log.checkpoint import Arrays
 from germane.text.segment import BoolArray, IntArray
 
-VERSION = 1
+FORMAT = "1"
 """Of the arrays, and of how they follow from the tables."""
 
 _VALUES = ("ordinals", "kinds", "in_list", "bits")

@@ -13,6 +13,7 @@ from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.forms import OF_ONE, Form, Term, finite, number, parse_form, parse_term, read_number
 from germane.model.signals import Signal
 from germane.model.strategies import GREATEST_UNITED, Strategy, parse_strategy
+from germane.model.tables import check_table
 from germane.model.values import check_count
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -219,17 +220,7 @@ class Profile(msgspec.Struct, frozen=True):
         SchemaError
             A name that no profile has, or a value that cannot be used.
         """
-        if not isinstance(data, Mapping):
-            raise SchemaError("profiles", f"each must be a table, not {type(data).__name__}")
-        for field in data:
-            if field not in cls.__struct_fields__:
-                raise SchemaError(
-                    f"profile.{field}",
-                    f"is nothing a profile declares: it declares {', '.join(cls.__struct_fields__)}",
-                )
-        if "name" not in data:
-            raise SchemaError("profile.name", "is missing: every profile has a name")
-        return cls(**data)
+        return cls(**check_table(data, "profile", cls.__struct_fields__))
 
 
 def _strategies(given: Any) -> tuple[Strategy, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from germane.model.errors import InvalidArgument, SchemaError
+from germane.model.tables import check_table
 from germane.model.times import DAY, Micros, to_duration
 
 WINDOWS: dict[str, Micros | None] = {
@@ -105,17 +106,7 @@ class Signal(msgspec.Struct, frozen=True):
         SchemaError
             A name that no signal has, or a value that cannot be used.
         """
-        if not isinstance(data, Mapping):
-            raise SchemaError("signals", f"each must be a table, not {type(data).__name__}")
-        for name in data:
-            if name not in cls.__struct_fields__:
-                raise SchemaError(
-                    f"signal.{name}",
-                    f"is nothing a signal declares: it declares {', '.join(cls.__struct_fields__)}",
-                )
-        if "name" not in data:
-            raise SchemaError("signal.name", "is missing: every signal has a name")
-        return cls(**data)
+        return cls(**check_table(data, "signal", cls.__struct_fields__))
 
 
 def _half_life(value: Any, field: str) -> timedelta:

@@ -164,7 +164,8 @@ class Cooccurrence:
 
         def before(limit: IntArray, side: str) -> IntArray:
             ranks = np.searchsorted(times, limit, side="left" if side == "left" else "right")
-            return np.searchsorted(keys, place + ranks, side="right")
+            found: IntArray = np.searchsorted(keys, place + ranks, side="right")
+            return found
 
         first, middle, last = (
             before(theirs.at - SPAN, "left"),
@@ -189,7 +190,8 @@ def _weights(at: IntArray, landmark: Micros, oldest: Micros) -> FloatArray:
 def _summed(items: IntArray, values: FloatArray) -> Related:
     """Return the sum of the values of each item."""
     distinct, place = np.unique(items, return_inverse=True)
-    return Related(distinct, np.bincount(place, values, len(distinct)))
+    sums = np.bincount(place, values, len(distinct)).astype(np.float64, copy=False)
+    return Related(distinct, sums)
 
 
 def _rounded(related: Related) -> Related:

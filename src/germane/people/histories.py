@@ -45,7 +45,7 @@ class Marks(NamedTuple):
 
     def joined(self, more: Marks) -> Marks:
         """Return these events and more."""
-        return Marks._make(np.append(*columns) for columns in zip(self, more, strict=True))
+        return _joined([self, more])
 
     def ordered(self) -> Marks:
         """Return them by user, then time, then item."""
@@ -238,4 +238,5 @@ def _within(ascending: SmallArray, wanted: SmallArray) -> IntArray:
     first = np.searchsorted(ascending, wanted, side="left")
     count = np.searchsorted(ascending, wanted, side="right") - first
     ends = np.cumsum(count)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - count), count)
+    found: IntArray = np.repeat(first - (ends - count), count)
+    return found + np.arange(len(found))

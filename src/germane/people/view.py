@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
-import numpy as np
 
-from germane.log import checkpoint
 from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
-from germane.log.chain import checksum_at, end
 from germane.log.journal import epoch, head
+from germane.log.saved import Checkpoints, differing
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
 from germane.people.neighbours import NeighbourView
 from germane.people.neighbours import states as states_of_histories
 from germane.people.seen import PART, Seen
 
-_logger = logging.getLogger("germane")
-
 NAME = "people"
-VERSION = 1
+FORMAT = "1"
 """Version of the form in which checkpoints are written."""
 WORTH_SAVING = 10_000
 """Events whose applying a checkpoint must save the next process to be worth writing."""
@@ -51,11 +46,9 @@ class PeopleView:
     title = "view of what users have seen"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._store = store
-        self._folder = folder
-        self._is_read_only = is_read_only
         self.neighbours = NeighbourView()
         """What goes together, by what the same users did."""
+        self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
         self._turn = threading.Lock()
         self._seen: Seen | None = None
         self._epoch = -1
@@ -74,7 +67,7 @@ class PeopleView:
         OSError
             It could not be written; the store is as good without it.
         """
-        if self._folder is None:
+        if not self._saved.are_kept:
             return
         with self._turn:
             if self._seen is None:
@@ -84,7 +77,7 @@ class PeopleView:
                 return  # another thread has gone on: what it applied is not in this snapshot
             # The more there is to write, the more it must spare.
             if seen.applied >= max(WORTH_SAVING, min(MUCH, seen.size // 20)):
-                checkpoint.write(self._folder, NAME, self._manifest(connection), seen.to_arrays())
+                self._saved.write(connection, FORMAT, seen.to_arrays())
                 seen.applied = 0
 
     def drop(self) -> None:
@@ -92,20 +85,13 @@ class PeopleView:
         self.neighbours.drop()
         with self._turn:
             self._seen = None
-            if self._folder is not None:
-                checkpoint.clear(self._folder, NAME)
+            self._saved.clear()
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the state or its checkpoint, against one built from the log alone."""
         yield from self.neighbours.check(connection)
-        is_saved = False
-        if self._folder is not None and self._folder.is_dir():
-            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
-                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
-            loaded = self._loaded(connection, self._folder)
-            is_saved = loaded.manifest is not None
-            for damage in loaded.damage:
-                yield Finding("checkpoint", damage)
+        found, is_saved = self._saved.check(connection, FORMAT)
+        yield from found
         with self._turn:
             if self._seen is None and not is_saved:
                 return
@@ -113,56 +99,20 @@ class PeopleView:
             fresh.catch_up(connection, head(connection))
             if ours.seq != fresh.seq:
                 return  # another thread has gone on
-            arrays, wanted = ours.to_arrays(), fresh.to_arrays()
-        for name, array in wanted.items():
-            if not np.array_equal(arrays[name], array):
-                yield Finding("people", f"what users have seen differs from the log in {name!r}")
+            names = differing(ours.to_arrays(), fresh.to_arrays())
+        for name in names:
+            yield Finding("people", f"what users have seen differs from the log in {name!r}")
 
     def _caught_up(self, connection: apsw.Connection) -> Seen:
         turn, seq = epoch(connection), head(connection)
         seen = self._seen
         if seen is None or self._epoch != turn:
-            seen = self._load(connection)
+            seen = self._saved.load(connection, FORMAT, Seen.from_arrays) or Seen()
         self._seen = None  # a failure in between leaves nothing half-applied behind
         if seq > seen.seq:
             seen.catch_up(connection, seq)
         self._seen, self._epoch = seen, turn
         return seen
-
-    def _load(self, connection: apsw.Connection) -> Seen:
-        if self._folder is None or not self._folder.is_dir():
-            return Seen()
-        manifest, arrays, damage = self._loaded(connection, self._folder)
-        seen = None
-        if manifest is not None:
-            try:
-                seen = Seen.from_arrays(manifest.seq, arrays)
-            except (KeyError, ValueError) as error:
-                damage += (
-                    checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
-                )
-        for each in damage:
-            _logger.warning("a checkpoint of the %s cannot be used and is built anew: %s", self.title, each)
-        return seen or Seen()
-
-    def _loaded(self, connection: apsw.Connection, folder: Path) -> checkpoint.Loaded:
-        return checkpoint.load(
-            folder,
-            NAME,
-            self._manifest(connection),
-            lambda seq: checksum_at(connection, seq),
-            self._is_read_only,
-        )
-
-    def _manifest(self, connection: apsw.Connection) -> checkpoint.Manifest:
-        last = end(connection)
-        return checkpoint.Manifest(
-            store=self._store,
-            epoch=epoch(connection),
-            seq=last.seq,
-            history=last.checksum,
-            format=str(VERSION),
-        )
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
@@ -179,7 +129,6 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     again = Seen.from_arrays(seq, arrays_from_chunks(told))
     for each in (seen, again):
         each.catch_up(connection, head(connection))
-    wanted, got = seen.to_arrays(), again.to_arrays()
-    if not all(np.array_equal(got[name], array) for name, array in wanted.items()):
+    if differing(again.to_arrays(), seen.to_arrays()):
         raise Corruption("what users have seen does not go on from a base as from the log: report this")
     return {PART: told, **states_of_histories(connection, seq)}

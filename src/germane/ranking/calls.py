@@ -124,8 +124,7 @@ class RankingCalls:
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
         with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
-            given = moment.index, moment.catalogs, moment.connection, request, moment.now
-            return search(*given, moment.audience(request.user), readings)
+            return search(moment, request, moment.audience(request.user), readings)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -156,8 +155,7 @@ class RankingCalls:
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
         with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
-            given = moment.index, moment.catalogs, moment.connection, request, moment.now
-            return top(*given, moment.audience(request.user), readings)
+            return top(moment, request, moment.audience(request.user), readings)
 
     def retrieve(
         self,
@@ -320,8 +318,7 @@ class RankingCalls:
                 text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
             )
             with self._moments.at(as_of) as moment, behaviour_at(moment, searched) as behaviour:
-                given = moment.index, moment.catalogs, moment.connection, searched, moment.now
-                return explain_search(id, *given, moment.audience(user), behaviour)
+                return explain_search(id, moment, searched, moment.audience(user), behaviour)
         request = retrieve_request(
             "for_you" if profile is None else profile,
             user=user,

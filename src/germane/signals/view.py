@@ -12,14 +12,14 @@ from typing import Any
 import apsw
 import numpy as np
 
-from germane.log import checkpoint
 from germane.log.base import Parts, arrays_from_chunks
-from germane.log.chain import BEFORE_ALL_TIMES, checksum_at, end
+from germane.log.chain import BEFORE_ALL_TIMES
 from germane.log.checkpoint import Arrays
 from germane.log.content import schema, schemas
 from germane.log.events import Base, RecordSignal, RecordSignals, decode
 from germane.log.journal import epoch, head
 from germane.log.past import position_at
+from germane.log.saved import Checkpoints, differing
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
 from germane.model.schema import Schema
@@ -206,9 +206,7 @@ class SignalView:
     title = "ledgers of signals"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._store = store
-        self._folder = folder
-        self._is_read_only = is_read_only
+        self._checkpoints = Checkpoints(NAME, self.title, store, folder, is_read_only, writable=True)
         self._turn = threading.Lock()
         self._ledgers: Ledgers | None = None
         self._epoch = -1
@@ -233,7 +231,7 @@ class SignalView:
         OSError
             It could not be written; the store is as good without it.
         """
-        if self._folder is None:
+        if not self._checkpoints.are_kept:
             return
         with self._turn:
             if self._ledgers is None and not self._is_behind(connection):
@@ -244,28 +242,20 @@ class SignalView:
             # The more there is to write, the more it must spare.
             least = max(WORTH_SAVING, min(MUCH, ledgers.rows // 20))
             if ledgers.applied >= least or ledgers.seq - self._saved >= MUCH:
-                manifest = self._manifest(connection, ledgers.signals)
-                checkpoint.write(self._folder, NAME, manifest, ledgers.to_arrays())
+                self._checkpoints.write(connection, declared_form(ledgers.signals), ledgers.to_arrays())
                 ledgers.applied, self._saved = 0, ledgers.seq
 
     def drop(self) -> None:
         """Forget the ledgers and their checkpoints; the next reading builds them anew."""
         with self._turn:
             self._ledgers = None
-            if self._folder is not None:
-                checkpoint.clear(self._folder, NAME)
+            self._checkpoints.clear()
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the ledgers or their checkpoint, against ones built from the log alone."""
         signals = schema(connection).signals
-        is_saved = False
-        if self._folder is not None and self._folder.is_dir():
-            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
-                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
-            loaded = self._loaded(connection, self._folder, signals)
-            is_saved = loaded.manifest is not None
-            for damage in loaded.damage:
-                yield Finding("checkpoint", damage)
+        found, is_saved = self._checkpoints.check(connection, declared_form(signals))
+        yield from found
         with self._turn:
             if self._ledgers is None and not is_saved:
                 return
@@ -274,10 +264,9 @@ class SignalView:
             fresh.catch_up(connection, head(connection))
             if ledgers.seq != fresh.seq:
                 return  # another thread has gone on
-            ours, wanted = ledgers.to_arrays(), fresh.to_arrays()
-        for name, array in wanted.items():
-            if not np.array_equal(ours[name], array):
-                yield Finding("signals", f"the ledgers differ from the log in {name!r}")
+            names = differing(ledgers.to_arrays(), fresh.to_arrays())
+        for name in names:
+            yield Finding("signals", f"the ledgers differ from the log in {name!r}")
 
     def _caught_up(self, connection: apsw.Connection) -> Ledgers:
         signals, turn, seq = schema(connection).signals, epoch(connection), head(connection)
@@ -292,8 +281,7 @@ class SignalView:
 
     def _is_behind(self, connection: apsw.Connection) -> bool:
         """Tell whether a process that read nothing should catch up and save what the next one needs."""
-        assert self._folder is not None
-        saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
+        saved = self._checkpoints.newest(connection)
         if head(connection) - saved >= MUCH:
             return True
         events = 0
@@ -305,44 +293,13 @@ class SignalView:
 
     def _load(self, connection: apsw.Connection, signals: tuple[Signal, ...]) -> Ledgers:
         self._saved = 0
-        if self._folder is not None and self._folder.is_dir():
-            manifest, arrays, damage = self._loaded(connection, self._folder, signals)
-            ledgers = None
-            if manifest is not None:
-                try:
-                    ledgers = Ledgers.from_arrays(signals, manifest.seq, arrays)
-                    self._saved = manifest.seq
-                except (KeyError, ValueError, IndexError) as error:
-                    damage += (
-                        checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
-                    )
-            for each in damage:
-                _logger.warning("a checkpoint of the ledgers cannot be used and is built anew: %s", each)
-            if ledgers is not None:
-                return ledgers
-        return Ledgers(signals)
 
-    def _loaded(
-        self, connection: apsw.Connection, folder: Path, signals: tuple[Signal, ...]
-    ) -> checkpoint.Loaded:
-        return checkpoint.load(
-            folder,
-            NAME,
-            self._manifest(connection, signals),
-            lambda seq: checksum_at(connection, seq),
-            self._is_read_only,
-            writable=True,
-        )
+        def make(seq: int, arrays: Arrays) -> Ledgers:
+            ledgers = Ledgers.from_arrays(signals, seq, arrays)
+            self._saved = seq
+            return ledgers
 
-    def _manifest(self, connection: apsw.Connection, signals: tuple[Signal, ...]) -> checkpoint.Manifest:
-        last = end(connection)
-        return checkpoint.Manifest(
-            store=self._store,
-            epoch=epoch(connection),
-            seq=last.seq,
-            history=last.checksum,
-            format=declared_form(signals),
-        )
+        return self._checkpoints.load(connection, declared_form(signals), make) or Ledgers(signals)
 
 
 def as_of(connection: apsw.Connection, declared: Schema, moment: Micros) -> Ledgers:
@@ -378,7 +335,6 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
         again = Ledgers.from_arrays(signals, seq, arrays_from_chunks(told[1:]))
         for each in (ledgers, again):
             each.catch_up(connection, head(connection))
-        wanted, got = ledgers.to_arrays(), again.to_arrays()
-        if not all(np.array_equal(got[name], array) for name, array in wanted.items()):
+        if differing(again.to_arrays(), ledgers.to_arrays()):
             raise Corruption("the ledgers of signals do not go on from a base as from the log: report this")
     return parts

@@ -11,10 +11,10 @@ from pathlib import Path
 import apsw
 import numpy as np
 
-from germane.log import checkpoint
-from germane.log.chain import checksum_at, end, start
+from germane.log.checkpoint import Arrays
 from germane.log.content import Row, items_changed_since, schema
 from germane.log.journal import epoch, head
+from germane.log.saved import Checkpoints, differing
 from germane.model.reports import Finding
 from germane.text.analysis import VERSION, analyzer
 from germane.text.fields import field_texts
@@ -50,10 +50,8 @@ class TextView:
 
     title = "text index"
 
-    def __init__(self, store: str, folder: Path | None, is_read_only: bool = False) -> None:
-        self._store = store
-        self._is_read_only = is_read_only
-        self._folder = folder
+    def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
+        self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
         self._turn = threading.Lock()
         self._index: Index | None = None
         self._vocabulary: dict[str, int] = {}
@@ -70,9 +68,7 @@ class TextView:
             index = self._index
             if index is not None and (index.epoch, index.seq) > (turn, seq):
                 # Another thread has gone on while this one held an older snapshot: serve it apart.
-                return TextView(self._store, self._folder, self._is_read_only)._caught_up(
-                    connection, seq, turn
-                )
+                return self._apart()._caught_up(connection, seq, turn)
             self._index = self._caught_up(connection, seq, turn)
             return self._index
 
@@ -84,47 +80,38 @@ class TextView:
         OSError
             It could not be written; the store is as good without it.
         """
-        if self._folder is None:
+        if not self._saved.are_kept:
             return
         if self._index is None and not self._is_behind(connection):
             return
         index = self.at(connection)
         if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
-            checkpoint.write(self._folder, NAME, self._manifest(connection, index.lang), to_arrays(index))
+            self._saved.write(connection, _format(index.lang), to_arrays(index))
             self._unsaved = 0
 
     def drop(self) -> None:
         """Forget the index and its checkpoints; the next query builds it anew."""
         with self._turn:
             self._index = None
-            if self._folder is not None:
-                checkpoint.clear(self._folder, NAME)
+            self._saved.clear()
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the index or its checkpoint, against one built from the tables alone."""
-        if self._folder is not None and self._folder.is_dir():
-            for path in sorted(self._folder.glob(f"{NAME}-*.damaged")):
-                yield Finding("checkpoint", f"{path.stem}: it was damaged, set aside and built anew")
-            for damage in self._loaded(connection, self._folder, schema(connection).lang).damage:
-                yield Finding("checkpoint", damage)
+        yield from self._saved.check(connection, _format(schema(connection).lang))[0]
         index = self.at(connection)
-        fresh = to_arrays(TextView(self._store, None).at(connection))
+        fresh = to_arrays(TextView().at(connection))
         try:
             ours = to_arrays(index)
         except (IndexError, KeyError, ValueError) as error:  # a mapped file was changed under it
             yield Finding("text", f"the index cannot be read: {error}")
             return
-        for name, wanted in fresh.items():
-            if not np.array_equal(ours[name], wanted):
-                yield Finding("text", f"the index differs from the content in {name!r}")
+        for name in differing(ours, fresh):
+            yield Finding("text", f"the index differs from the content in {name!r}")
         if index.statistics.sections != len(fresh["ordinals"]):
             yield Finding("text", "the statistics differ from the content")
 
     def _is_behind(self, connection: apsw.Connection) -> bool:
-        assert self._folder is not None
-        saved = checkpoint.newest(self._folder, NAME, epoch(connection), head(connection))
-        if saved < start(connection).seq:
-            saved = 0  # the log no longer shows that it is of this history
+        saved = self._saved.newest(connection)
         changed = connection.execute(
             "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
         ).get
@@ -151,45 +138,23 @@ class TextView:
         self._unsaved += count
         return Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, tuple(self._shelves))
 
+    def _apart(self) -> TextView:
+        view = TextView()
+        view._saved = self._saved
+        return view
+
     def _load(self, connection: apsw.Connection, lang: str, turn: int) -> Index:
         self._unsaved = 0
-        if self._folder is not None and self._folder.is_dir():
-            manifest, arrays, damage = self._loaded(connection, self._folder, lang)
-            if manifest is not None:
-                try:
-                    index = from_arrays(arrays, manifest.seq, turn, lang)
-                    self._vocabulary = dict(index.vocabulary)
-                    self._shelves = {shelf: number for number, shelf in enumerate(index.shelves)}
-                except (KeyError, ValueError) as error:
-                    damage += (
-                        checkpoint.set_aside(self._folder, NAME, manifest, repr(error), self._is_read_only),
-                    )
-                    manifest = None
-            for each in damage:
-                _logger.warning("a checkpoint of the text index cannot be used and is built anew: %s", each)
-            if manifest is not None:
-                return index
         self._vocabulary, self._shelves = {}, {}
-        return Index(0, turn, lang, (), Statistics(), self._vocabulary, ())
 
-    def _loaded(self, connection: apsw.Connection, folder: Path, lang: str) -> checkpoint.Loaded:
-        return checkpoint.load(
-            folder,
-            NAME,
-            self._manifest(connection, lang),
-            lambda seq: checksum_at(connection, seq),
-            self._is_read_only,
-        )
+        def make(seq: int, arrays: Arrays) -> Index:
+            index = from_arrays(arrays, seq, turn, lang)
+            self._vocabulary = dict(index.vocabulary)
+            self._shelves = {shelf: number for number, shelf in enumerate(index.shelves)}
+            return index
 
-    def _manifest(self, connection: apsw.Connection, lang: str) -> checkpoint.Manifest:
-        last = end(connection)
-        return checkpoint.Manifest(
-            store=self._store,
-            epoch=epoch(connection),
-            seq=last.seq,
-            history=last.checksum,
-            format=f"{VERSION}/{lang}",
-        )
+        empty = Index(0, turn, lang, (), Statistics(), self._vocabulary, ())
+        return self._saved.load(connection, _format(lang), make) or empty
 
     def _analyze(self, row: Row, default_lang: str) -> Analyzed | None:
         lang = row.lang or default_lang
@@ -215,6 +180,11 @@ class TextView:
         shelf = self._shelves.setdefault((row.collection, lang), len(self._shelves))
         lengths = (heading, body - heading, code - body)
         return Analyzed(row.ordinal, row.id, row.created_at, shelf, lengths, terms, positions)
+
+
+def _format(lang: str) -> str:
+    """Return the version of checkpoints of an index whose items have this language by default."""
+    return f"{VERSION}/{lang}"
 
 
 def _bury(parts: list[Part], statistics: Statistics, ordinals: Iterable[int]) -> Statistics:

@@ -10,9 +10,9 @@ from germane.knowledge.selection import select
 from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
 from germane.model.pages import Explanation, Reason
-from germane.model.times import Micros
 from germane.ranking.audience import MUTED, Audience, filtered, hard_negative
 from germane.ranking.behaviour.readings import Readings
+from germane.ranking.moment import Moment
 from germane.ranking.search.candidates import Candidates, find_candidates
 from germane.ranking.search.page import results
 from germane.ranking.search.pipeline import ordered
@@ -24,11 +24,8 @@ from germane.text.index import Index
 
 def explain_search(
     id: str,
-    index: Index,
-    catalogs: CatalogView,
-    connection: apsw.Connection,
+    moment: Moment,
     request: SearchRequest,
-    now: Micros,
     audience: Audience,
     readings: Readings | None = None,
 ) -> Explanation:
@@ -37,14 +34,15 @@ def explain_search(
     Parameters
     ----------
     id : str
-    index, catalogs, connection, request, now, audience, readings
-        As `search.search` takes them.
+    moment, request, audience, readings
+        As `pipeline.search` takes them.
 
     Raises
     ------
     NotFound
         There never was such an item.
     """
+    index, catalogs, connection = moment.index, moment.catalogs, moment.connection
     found = connection.execute("SELECT ordinal, live, creator FROM item WHERE id = ?", (id,)).fetchone()
     if found is None:
         raise NotFound(f"there is no item {id!r}")
@@ -53,7 +51,7 @@ def explain_search(
     total = len(candidates.matches.rows)
     if not is_live:
         return _absent(id, total, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
-    scorer = Scorer(index, candidates, request.weights, now)
+    scorer = Scorer(index, candidates, request.weights, moment.now)
     everything = ordered(scorer, request, audience, readings, max(total, 1))
     place = np.flatnonzero(index.ordinals[everything.rows] == ordinal)
     if not len(place):

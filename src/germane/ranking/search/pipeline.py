@@ -5,45 +5,29 @@ from __future__ import annotations
 import time
 import uuid
 
-import apsw
-
-from germane.knowledge.catalog import CatalogView
 from germane.model.pages import Page, Result, SearchStats
-from germane.model.times import Micros
 from germane.ranking.asked import find_profile
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
+from germane.ranking.moment import Moment
 from germane.ranking.search.candidates import find_candidates
 from germane.ranking.search.order import Ordered, best
 from germane.ranking.search.page import results, search_stats
 from germane.ranking.search.request import SearchRequest
 from germane.ranking.search.rerank import reranked
 from germane.ranking.search.score import Scorer
-from germane.text.index import Index
 
 
 def search(
-    index: Index,
-    catalogs: CatalogView,
-    connection: apsw.Connection,
-    request: SearchRequest,
-    now: Micros,
-    audience: Audience,
-    readings: Readings | None = None,
+    moment: Moment, request: SearchRequest, audience: Audience, readings: Readings | None = None
 ) -> Page:
     """Answer a search.
 
     Parameters
     ----------
-    index : Index
-        At the position that the connection sees.
-    catalogs : CatalogView
-        Asked for a catalogue if the request has a filter.
-    connection : apsw.Connection
-        Inside a read transaction.
+    moment : Moment
+        The store, now or in the past; its catalogue is asked only by a filter.
     request : SearchRequest
-    now : int
-        Microseconds since the epoch.
     audience : Audience
         Whom the request is for.
     readings : Readings, optional
@@ -55,8 +39,9 @@ def search(
         There is no such profile.
     """
     began = time.perf_counter()
-    candidates = find_candidates(index, catalogs, connection, request, audience)
-    scorer = Scorer(index, candidates, request.weights, now)
+    index = moment.index
+    candidates = find_candidates(index, moment.catalogs, moment.connection, request, audience)
+    scorer = Scorer(index, candidates, request.weights, moment.now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
     stats: SearchStats | None = None
@@ -64,7 +49,7 @@ def search(
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
         found = ordered(scorer, request, audience, readings, request.offset + request.limit)
-        items = results(connection, scorer, request, found.after(request.offset))
+        items = results(moment.connection, scorer, request, found.after(request.offset))
     return Page(
         id=uuid.uuid4().hex,
         items=items,
@@ -80,17 +65,12 @@ def search(
 
 
 def top(
-    index: Index,
-    catalogs: CatalogView,
-    connection: apsw.Connection,
-    request: SearchRequest,
-    now: Micros,
-    audience: Audience,
-    readings: Readings | None = None,
+    moment: Moment, request: SearchRequest, audience: Audience, readings: Readings | None = None
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
-    candidates = find_candidates(index, catalogs, connection, request, audience)
-    scorer = Scorer(index, candidates, request.weights, now)
+    index = moment.index
+    candidates = find_candidates(index, moment.catalogs, moment.connection, request, audience)
+    scorer = Scorer(index, candidates, request.weights, moment.now)
     found = ordered(scorer, request, audience, readings, request.offset + request.limit).after(request.offset)
     return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
 
