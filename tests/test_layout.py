@@ -23,6 +23,7 @@ FLOORS = (
     ("ranking",),
     ("upkeep",),
     ("database",),
+    ("evaluation",),
     ("faces",),
     ("__main__",),
 )

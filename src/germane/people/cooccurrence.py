@@ -12,6 +12,7 @@ from germane.people.pairs import FloatArray, IntArray
 
 HALF_LIFE = SPAN
 """The weight of a pair halves in so many microseconds after its later event."""
+FADES = SPAN
 RECENT = 50
 """Items of a user, the latest, that say what else may be for them."""
 MOST_KEPT = 4_000_000
@@ -88,7 +89,7 @@ class Cooccurrence:
         at = mine.at[order][first]
         found: list[Related] = []
         for place in latest.tolist():
-            weight = 2.0 ** (-(now - int(at[place])) / HALF_LIFE)
+            weight = 2.0 ** (-(now - int(at[place])) / FADES)
             related = self._of_item(int(items[place]), now)
             found.append(Related(related.items, related.values * weight))
         return _rounded(_summed(*map(np.concatenate, zip(*found, strict=True)))) if found else _NOTHING
