@@ -17,8 +17,8 @@ from germane.model.diversity import Diversity
 
 TERMS = (
     "is no term: there are SIGNAL.decayed, SIGNAL.count.24h, SIGNAL.velocity.1h, SIGNAL.ratio.SIGNAL, "
-    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, shared_tags, reach, engagement, "
-    "hot, rising, controversial, wilson, gem, shuffle, created_at"
+    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, again, shared_tags, reach, "
+    "engagement, hot, rising, controversial, wilson, gem, shuffle, created_at"
 )
 STRATEGIES = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N), related(N)"
 NUMBER = "give how many, from 1 to 1,000,000"

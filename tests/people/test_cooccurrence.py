@@ -54,7 +54,7 @@ def for_user(events: Events, user: str, now: float) -> dict[str, float]:
 
 SCHEMA = Schema(
     [Signal("view", half_life="7d"), Signal("like", half_life=None, windows=("all",), velocity=False)],
-    [Profile("mine", candidates=["related(1000)"], boosts=["cooccurrence"])],
+    [Profile("mine", candidates=["related(1000)"], boosts=["cooccurrence", "again"])],
 )
 
 
@@ -68,9 +68,16 @@ def check(db: germane.Database, events: Events, items: list[str], users: list[st
         )
     for user in users:
         page = db.retrieve("mine", user=user, limit=1000)
-        assert {result.id: result.raw for result in page.items} == pytest.approx(
-            for_user(events, user, now), rel=1e-9
-        )
+        again: dict[str, float] = defaultdict(float)
+        for who, item, at in events:
+            if who == user and at <= now:
+                again[item] += 2 ** (-(now - at) / (90 * DAY))
+        wanted = for_user(events, user, now)
+        found = {result.id: list(result.contributions.values()) for result in page.items}
+        assert found == {
+            id: pytest.approx([wanted.get(id, 0.0), again.get(id, 0.0)], rel=1e-9)
+            for id in wanted.keys() | again.keys()
+        }
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -26,9 +26,9 @@ class Measured:
     ----------
     by_case : dict of str to float64[cases]
         ``hr``: whether any wanted item was among the first k. ``recall``: the share of the wanted items that
-        was, of as many as k has room for. ``ndcg``: with a gain of one for each wanted item. ``mrr``: one over
-        the place of the first wanted one within k, 0 without any. ``first``: whether the item that the case
-        began with was among the first k.
+        was, of as many as k has room for. ``ndcg``: with a gain of one for each wanted item. ``mrr``: one
+        over the place of the first wanted one within k, 0 without any. ``first``: whether the item that the
+        case began with was among the first k.
     coverage : float
         The share of the items that were there at the end which anybody was shown.
     diversity : float or None
@@ -92,9 +92,7 @@ def band_of(before: int) -> str:
     >>> band_of(0), band_of(7), band_of(1000)
     ('0', '5-19', '100+')
     """
-    for least, greatest in BANDS:
-        if greatest is None or before <= greatest:
-            break
+    least, greatest = next(band for band in BANDS if band[1] is None or before <= band[1])
     if greatest is None:
         return f"{least}+"
     return str(least) if least == greatest else f"{least}-{greatest}"

@@ -1,4 +1,4 @@
-"""Replay: a story told again, and at each case what recommenders would have shown from what was known then."""
+"""Replay: a story told again, and at each case what would have been shown from what was known then."""
 
 from __future__ import annotations
 

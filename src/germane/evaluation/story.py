@@ -129,7 +129,7 @@ class Story:
             if name not in columns:
                 raise InvalidArgument("columns", f"has no {name!r}: each event needs name, item and at")
         count = len(columns["item"])
-        at = [to_micros(each, "at") for each in _plain(columns["at"])]
+        at = _micros(columns["at"])
         users: Sequence[Any] = columns.get("user", [None] * count)
         weights = columns.get("weight", [1.0] * count)
         told = list(zip(at, columns["name"], columns["item"], users, _plain(weights), strict=True))
@@ -198,6 +198,18 @@ def _rows(event: RecordSignals, ids: Mapping[int, str]) -> Iterable[tuple[int, s
     for time, name, item, user, weight in zip(at, names, items, users, weights, strict=True):
         if item in ids:
             yield time, event.names[name], ids[item], event.users[user] if user >= 0 else None, weight
+
+
+def _micros(at: Any) -> list[int]:
+    if isinstance(at, np.ndarray) and at.dtype.kind == "M":
+        told: list[int] = at.astype("datetime64[us]").astype(np.int64).tolist()
+        return told
+    return [
+        int(each.astype("datetime64[us]").astype(np.int64))
+        if isinstance(each, np.datetime64)
+        else to_micros(each, "at")
+        for each in _plain(at)
+    ]
 
 
 def _plain(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Tune: weights for a profile that would have been worth more, chosen on one slice and judged on a later one."""
+"""Tune: weights that would have been worth more, chosen on one slice of a log and judged on a later one."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def tune(
 ) -> Tuned:
     """Propose weights for a profile; they are written nowhere.
 
-    Each weight in turn is multiplied by `STEPS`, and what is worth most on the validation slice is kept, until
-    nothing gains. Then profile and proposal are replayed over the later slice, which had no part in it.
+    Each weight in turn is multiplied by `STEPS`, and what is worth most on the validation slice is kept,
+    until nothing gains. Then profile and proposal are replayed over the later slice, which had no part in it.
 
     Parameters
     ----------
@@ -140,9 +140,7 @@ def tune(
             break
     proposal = _with(given, best)
     plain = msgspec.structs.replace(given, name="before")
-    later = replay(
-        story, [plain, proposal], at=at, split=held_out, limit=limit, seed=seed, progress=progress
-    )
+    later = replay(story, [plain, proposal], at=at, split=held_out, limit=limit, seed=seed, progress=progress)
     ours, theirs = later.measured[proposal.name].by_case[metric], later.measured["before"].by_case[metric]
     return Tuned(
         proposal, metric, at, (before, after), len(later.cases), float(theirs.mean()), float(ours.mean()),
@@ -170,9 +168,7 @@ def _profile(story: Story, profile: str | Profile) -> Profile:
     return found
 
 
-def _probe(
-    story: Story, given: Profile, found: list[Case], progress: Progress | None
-) -> list[_Probed]:
+def _probe(story: Story, given: Profile, found: list[Case], progress: Progress | None) -> list[_Probed]:
     """Return what every term says of the candidates of each case: all weights are one."""
     parts = [*given.boosts, *given.penalties]
     boosts = [Weighted(each.form, 1.0) for each in parts]
@@ -210,5 +206,3 @@ def _with(given: Profile, weights: FloatArray) -> Profile:
         boosts=[Weighted(one.form, w) for one, w in zip(given.boosts, rounded[:count], strict=True)],
         penalties=[Weighted(one.form, w) for one, w in zip(given.penalties, rounded[count:], strict=True)],
     )
-
-

@@ -14,8 +14,8 @@ from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
 
 PLAIN = (
-    "text", "preference", "affinity", "cooccurrence", "shared_tags", "reach", "engagement", "hot", "rising",
-    "controversial", "wilson", "gem", "shuffle", "created_at",
+    "text", "preference", "affinity", "cooccurrence", "again", "shared_tags", "reach", "engagement", "hot",
+    "rising", "controversial", "wilson", "gem", "shuffle", "created_at",
 )  # fmt: skip
 """Terms that take nothing."""
 OF_ONE = ("cooccurrence", "shared_tags")

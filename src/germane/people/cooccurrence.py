@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from germane.model.times import Micros
+from germane.model.times import DAY, Micros
 from germane.people.histories import SPAN, Histories, Marks
 from germane.people.pairs import FloatArray, IntArray
 
 HALF_LIFE = SPAN
 """The weight of a pair halves in so many microseconds after its later event."""
-FADES = SPAN
-RECENT = 50
+RECENT = 20
 """Items of a user, the latest, that say what else may be for them."""
+AGAIN = 90 * DAY
+"""Half-life of what a user did with an item, for doing something with it again."""
 MOST_KEPT = 4_000_000
 """Numbers that are kept of the items that were asked for: at 16 bytes each."""
 _DIGITS = float(1 << 32)
@@ -89,10 +90,20 @@ class Cooccurrence:
         at = mine.at[order][first]
         found: list[Related] = []
         for place in latest.tolist():
-            weight = 2.0 ** (-(now - int(at[place])) / FADES)
+            weight = 2.0 ** (-(now - int(at[place])) / HALF_LIFE)
             related = self._of_item(int(items[place]), now)
             found.append(Related(related.items, related.values * weight))
         return _rounded(_summed(*map(np.concatenate, zip(*found, strict=True)))) if found else _NOTHING
+
+    def again(self, user: str, now: Micros) -> Related:
+        """Return what a user did with each item: each event counts ``2**(-age / 90 days)``."""
+        self.histories.release(now)
+        number = self.histories.number(user)
+        if number is None:
+            return _NOTHING
+        mine = self.histories.of_users(np.array([number], np.int32))
+        mine = mine.chosen(mine.at >= self.histories.oldest)
+        return _rounded(_summed(mine.items.astype(np.int64), np.exp2((mine.at - now) / AGAIN)))
 
     def _of_item(self, item: int, now: Micros) -> Related:
         sums = self._sums(item, now)

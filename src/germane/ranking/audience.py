@@ -106,6 +106,13 @@ class Audience:
             ordinals = self._ordinals((id,), ())
             return found.of_item(int(ordinals[0]), self._now) if len(ordinals) else None
 
+    def again(self) -> Related | None:
+        """Return what they did with each item, lately the most; None without a user."""
+        if self._people is None or self._connection is None or self.user is None:
+            return None
+        with self._people.neighbours.at(self._connection) as found:
+            return found.again(self.user, self._now)
+
     def admitted(self, live: BoolArray) -> BoolArray:
         """Return which of the live items may be returned."""
         return live & ~mask_of(self.hidden, len(live)) if len(self.hidden) else live

@@ -334,6 +334,8 @@ class Evaluation:
             return take(readings.text)
         if kind == "cooccurrence":
             return take(readings.cooccurrence(term.of))
+        if kind == "again":
+            return take(readings.again())
         if kind == "shared_tags":
             return take(readings.shared_tags(term.of))
         return take(readings.zero())  # of a user: here there is none
@@ -348,6 +350,11 @@ def of_profile(readings: Readings, profile: Profile) -> Evaluation:
     boosts = [Part(str(boost.form), boost.weight, 1.0, related(boost.form)) for boost in profile.boosts]
     penalties = [Part(f"-{each.form}", each.weight, -1.0, related(each.form)) for each in profile.penalties]
     return Evaluation(readings, (*boosts, *penalties))
+
+
+def of_terms(readings: Readings, *terms: Term) -> Evaluation:
+    """Return the evaluation of the sum of some terms."""
+    return Evaluation(readings, tuple(Part(str(term), 1.0, 1.0, Form(term)) for term in terms))
 
 
 def of_term(readings: Readings, term: Term) -> Evaluation:

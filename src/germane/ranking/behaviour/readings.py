@@ -13,6 +13,7 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
+from germane.people.cooccurrence import Related
 from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
 from germane.signals.blocks import Extremes, Numbers
@@ -144,13 +145,13 @@ class Readings:
         """Return how strongly items go with one, or without one with what the user did lately."""
 
         def read() -> Reading | None:
-            related = self.audience.related(id)
-            if related is None:
-                return None
-            inside = related.items < self.size
-            return self._of_some(related.items[inside], related.values[inside])
+            return self._of_related(self.audience.related(id))
 
         return self._once(("cooccurrence", id or ""), read)
+
+    def again(self) -> Reading:
+        """Return what the user did with each item, lately the most."""
+        return self._once(("again",), lambda: self._of_related(self.audience.again()))
 
     def shared_tags(self, id: str | None) -> Reading:
         """Return the share of tags that items have in common with one: of all that either has."""
@@ -190,6 +191,12 @@ class Readings:
         least, greatest = column.kept("extreme times", self.size, lambda: _extremes(column, self.blocks))
         bounds = change(least), change(greatest)
         return Changed(times, change, *(reversed(bounds) if falls else bounds))
+
+    def _of_related(self, related: Related | None) -> Reading | None:
+        if related is None:
+            return None
+        inside = related.items < self.size
+        return self._of_some(related.items[inside], related.values[inside])
 
     def _of_some(self, ordinals: IntArray, values: FloatArray) -> Reading | None:
         return Scores(ordinals, values, self.blocks) if len(ordinals) else None

@@ -15,7 +15,7 @@ from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
 from germane.ranking.audience import mask_of
-from germane.ranking.behaviour.evaluation import of_profile, of_term
+from germane.ranking.behaviour.evaluation import of_profile, of_term, of_terms
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best
 from germane.ranking.retrieve.request import RetrieveRequest
@@ -177,7 +177,7 @@ def _given(
 def _related(readings: Readings, everything: Candidates, strategy: Strategy) -> IntArray:
     """Return the items that go with one, itself left out, or with what the user did lately."""
     if strategy.id is None:
-        evaluation = of_term(readings, Term("cooccurrence"))
+        evaluation = of_terms(readings, Term("cooccurrence"), Term("again"))
     else:
         evaluation = of_profile(readings, related(strategy.id))
         everything = everything.without(ordinals_of(readings, (strategy.id,)))
