@@ -223,7 +223,8 @@ def _sorted(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: in
 def by_id(readings: Readings, ordinals: IntArray) -> IntArray:
     """Return numbers that order items as their ids do, by code point: int64[items]."""
     catalog = readings.catalog
-    if len(ordinals) > MANY_TIES or catalog.has("by id"):
+    # All ids are put in order at the cost of looking up a quarter of them, and stay so until one is put.
+    if len(ordinals) > min(MANY_TIES, readings.size // 4) or catalog.has("by id"):
         ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))[ordinals]
         return ranks
     query = "SELECT i.ordinal FROM json_each(?) j JOIN item i ON i.ordinal = j.value ORDER BY i.id"
