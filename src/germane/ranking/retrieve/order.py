@@ -183,6 +183,9 @@ def _least(evaluation: Evaluation, items: Items, lower: FloatArray) -> float:
             others = lower < least
             others[visited] = False
             rest = np.flatnonzero(others)
+            if len(rest) * BLOCK > 2 * items.count:
+                # Most of what these blocks hold is not among the items, and their bounds say little of them.
+                return min(least, float(evaluation.sums(_of_few(evaluation, items, 1)[1]).min()))
             rest = rest[np.argsort(lower[rest], kind="stable")]
         visited, rest = rest[:step], rest[step:]
         visited = visited[lower[visited] < least]
