@@ -43,8 +43,8 @@ def _log(each: Results) -> str:
     return "\n".join(
         [
             f"**{each['name']}**: {each['events']:,} events, {each['items']:,} items,"
-            f" {each['users']:,} users; {each['cases']:,} visits asked, {each['cold']:,} of them a user's first; decayed popularity"
-            f" halves in {each['half_life_days']:g} days.",
+            f" {each['users']:,} users; {each['cases']:,} visits asked, {each['cold']:,} of them a"
+            f" user's first; decayed popularity halves in {each['half_life_days']:g} days.",
             "",
             table(head, rows),
         ]

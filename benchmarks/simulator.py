@@ -2,8 +2,8 @@
 
 Every user likes every item by a chance that is known here and to nobody else: a product of what the item is
 worth and of how well its subjects fit the user's taste. A page is read from the top, each place less often
-than the one above; what is read is liked by that chance, and told to the store with page and position. So what
-a page is worth can be computed, and so can the best page. Halfway all tastes change at once.
+than the one above; what is read is liked by that chance, and told to the store with page and position. So
+what a page is worth can be computed, and so can the best page. Halfway all tastes change at once.
 
 python -m benchmarks.simulator
 """
@@ -22,9 +22,9 @@ from benchmarks.environment import environment, load, save
 from germane import Item, Page, Profile, Schema, Signal
 from germane.signals.decay import FloatArray
 
-ITEMS, USERS, SUBJECTS = 600, 40, 8
+ITEMS, USERS, SUBJECTS = 400, 20, 6
 PLACES = 10
-VISITS = 8_000
+VISITS = 3_200
 STRETCHES = 16
 """Equal parts of the visits; the tastes change after half of them."""
 MINUTES = 10

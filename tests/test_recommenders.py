@@ -1,4 +1,4 @@
-"""What recommendations are held against: small logs with known answers, and the best of the simulated world."""
+"""What recommendations are held against: small logs with known answers, and the simulated best."""
 
 from __future__ import annotations
 

@@ -188,15 +188,20 @@ class Store:
         order = np.argsort(since, kind="stable")
         self._items = [story.items[place] for place in order.tolist()]
         self._since = since[order]
-        self._put = self._related = self._known = 0
+        self._by_id = {str(item.id): item for item in story.items}
+        self._there: set[str] = set()
+        self._due = self._related = self._known = 0
 
     def move(self, story: Story, upto: int, case: Case) -> None:
         """Take in what came before a case, and let it be its time."""
         self._now = case.at / SECOND
-        put = int(np.searchsorted(self._since, case.at, side="left"))
-        if put > self._put:
-            self.database.put_many(self._items[self._put : put])
-            self._put = put
+        due = int(np.searchsorted(self._since, case.at, side="left"))
+        new = {str(item.id): item for item in self._items[self._due : due]}
+        # Of what is there from this very moment, only what an event before the case was on.
+        new |= {id: self._by_id[id] for id in story.on[self._known : upto] if id in self._by_id}
+        self._due = max(self._due, due)
+        self.database.put_many(item for id, item in new.items() if id not in self._there)
+        self._there |= new.keys()
         while self._related < len(story.relations) and story.relations[self._related].at < case.at:
             one = story.relations[self._related]
             change = self.database.relate if one.stands else self.database.unrelate
