@@ -20,7 +20,7 @@ POPULAR = Profile("popular", boosts=["view.count.all"])
 SCHEMA = Schema([Signal("view", half_life="7d"), Signal("skip", half_life="7d", polarity=-1)])
 
 
-def random_columns(seed: int, count: int = 300) -> dict[str, Any]:
+def random_columns(seed: int, count: int = 160) -> dict[str, Any]:
     draw = random.Random(seed)
     at = sorted(START + draw.choice([0, 3600, 5 * DAY]) + draw.randrange(40) * DAY for _ in range(count))
     return {
@@ -97,9 +97,9 @@ def test_the_same_log_gives_the_same_figures_from_a_store_and_from_rows(tmp_path
     profiles: list[str | Profile] = [POPULAR, "for_you", "related"]
     with germane.open(tmp_path / "store", SCHEMA, clock=lambda: START + 90 * DAY) as db:
         db.put_many(items)
-        half = {name: values[:150] for name, values in columns.items()}
+        half = {name: values[:80] for name, values in columns.items()}
         db.signal_many(half)
-        for place in range(150, 300):
+        for place in range(80, 160):
             name, item, user, at = (columns[field][place] for field in ("name", "item", "user", "at"))
             db.signal(name, item, user=user, at=at)
         of_store = replay(db, profiles, limit=40)

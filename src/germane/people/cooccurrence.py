@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.model.times import DAY, Micros
-from germane.people.histories import SPAN, Histories, Marks
+from germane.people.histories import NONE, SPAN, Histories, Marks
 from germane.people.pairs import FloatArray, IntArray
 
 HALF_LIFE = SPAN
@@ -68,6 +68,7 @@ class Cooccurrence:
         self.histories = histories
         self._kept: dict[int, _Sums] = {}
         self._size = 0
+        self._those: tuple[tuple[int, int], Marks] = (0, 0), NONE
 
     def of_item(self, item: int, now: Micros) -> Related:
         """Return the co-occurrence of an item with all that have any."""
@@ -137,17 +138,14 @@ class Cooccurrence:
 
     def _caught_up(self, item: int, sums: _Sums, new: Marks) -> _Sums:
         """Add the pairs of which an event is new."""
-        mine, users = self.histories.on_item(item), _distinct(new)
-        is_mine = new.items == item
-        met = np.isin(new.users, mine.users, kind="sort") & ~is_mine
-        applied = self.histories.applied
-        if not met.any() and not is_mine.any():
+        applied, theirs = self.histories.applied, self._of_those(new)
+        mine = theirs.chosen(theirs.items == item)
+        if not len(mine.at):
             return sums._replace(applied=applied)
-        new_mine, new_theirs = new.chosen(is_mine).ordered(), new.chosen(met)
-        mine = mine.chosen(np.isin(mine.users, users, kind="sort"))
+        is_mine = new.items == item
+        new_mine, new_theirs = new.chosen(is_mine).ordered(), new.chosen(~is_mine)
         added = [self._pairs(mine, new_theirs, sums.landmark)]
         if len(new_mine.at):
-            theirs = self.histories.of_users(_distinct(new_mine))
             added.append(self._pairs(new_mine, theirs.chosen(theirs.items != item), sums.landmark))
             both = self._pairs(new_mine, new_theirs, sums.landmark)
             added.append(Related(both.items, -both.values))
@@ -156,6 +154,13 @@ class Cooccurrence:
             np.concatenate([sums.sums, *(pairs.values for pairs in added)]),
         )
         return _Sums(applied, sums.landmark, items, values)
+
+    def _of_those(self, new: Marks) -> Marks:
+        """Return all events of the users of new ones, in order: the same for every item."""
+        key = self.histories.applied, len(new.at)
+        if self._those[0] != key:
+            self._those = key, self.histories.of_users(_distinct(new)).ordered()
+        return self._those[1]
 
     def _pairs(self, mine: Marks, theirs: Marks, landmark: Micros) -> Related:
         """Return for each of others' events what its pairs with ours weigh; those of nothing are left out.
@@ -201,6 +206,10 @@ def _weights(at: IntArray, landmark: Micros, oldest: Micros) -> FloatArray:
 
 def _summed(items: IntArray, values: FloatArray) -> Related:
     """Return the sum of the values of each item."""
+    if len(items) and items.max() < 8 * len(items):  # so dense that nothing needs to be put in order
+        dense = np.bincount(items, values).astype(np.float64, copy=False)
+        there = np.flatnonzero(np.bincount(items))
+        return Related(there, dense[there])
     distinct, place = np.unique(items, return_inverse=True)
     sums = np.bincount(place, values, len(distinct)).astype(np.float64, copy=False)
     return Related(distinct, sums)
