@@ -99,9 +99,16 @@ def run(world: World, ask: Ask, random: np.random.Generator) -> list[float]:
     schema = Schema([Signal("view", half_life="7d"), Signal("like", half_life="7d")], PROFILES)
     db = germane.open(None, schema, clock=lambda: now)
     subject = world.subjects.argmax(axis=1)
+    said = np.random.default_rng(SEED).integers(0, 5, ITEMS)
+    # Texts say their subject more or less often: what ranks them has nothing to do with tastes.
+    said = np.random.default_rng(SEED).integers(0, 6, ITEMS)
     db.put_many(
         Item(
-            id=str(n), title=f"subject{subject[n]}", body="something", creator=f"c{n % 50}", created_at=START
+            id=str(n),
+            title=f"subject{subject[n]}",
+            body=f"subject{subject[n]} " * int(said[n]) + "and something else",
+            creator=f"c{n % 50}",
+            created_at=START,
         )
         for n in range(ITEMS)
     )
