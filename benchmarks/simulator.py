@@ -99,7 +99,6 @@ def run(world: World, ask: Ask, random: np.random.Generator) -> list[float]:
     schema = Schema([Signal("view", half_life="7d"), Signal("like", half_life="7d")], PROFILES)
     db = germane.open(None, schema, clock=lambda: now)
     subject = world.subjects.argmax(axis=1)
-    said = np.random.default_rng(SEED).integers(0, 5, ITEMS)
     # Texts say their subject more or less often: what ranks them has nothing to do with tastes.
     said = np.random.default_rng(SEED).integers(0, 6, ITEMS)
     db.put_many(
