@@ -23,6 +23,7 @@ from germane import Item, Page, Profile, Schema, Signal
 from germane.signals.decay import FloatArray
 
 ITEMS, USERS, SUBJECTS = 400, 20, 6
+NAMES = ("amber", "birch", "cedar", "daisy", "ember", "fjord")
 PLACES = 10
 VISITS = 3_200
 STRETCHES = 16
@@ -100,12 +101,12 @@ def run(world: World, ask: Ask, random: np.random.Generator) -> list[float]:
     db = germane.open(None, schema, clock=lambda: now)
     subject = world.subjects.argmax(axis=1)
     # Texts say their subject more or less often: what ranks them has nothing to do with tastes.
-    said = np.random.default_rng(SEED).integers(0, 6, ITEMS)
+    said, beside = np.random.default_rng(SEED).integers(1, 60, (2, ITEMS)).tolist()
     db.put_many(
         Item(
             id=str(n),
-            title=f"subject{subject[n]}",
-            body=f"subject{subject[n]} " * int(said[n]) + "and something else",
+            title=NAMES[subject[n]] if said[n] < 10 else "Note",
+            body=f"{NAMES[subject[n]]} " * (said[n] % 7 + 1) + "something else " * beside[n],
             creator=f"c{n % 50}",
             created_at=START,
         )
@@ -149,7 +150,7 @@ def searching(world: World, dial: float, random: np.random.Generator) -> Ask:
     def ask(db: germane.Database, user: int) -> tuple[Page, FloatArray]:
         wanted = int(random.integers(SUBJECTS))
         page = db.search(
-            f"subject{wanted}", user=f"u{user}", profile="personal", personalization=dial, limit=PLACES
+            NAMES[wanted], user=f"u{user}", profile="personal", personalization=dial, limit=PLACES
         )
         return page, (subject == wanted).astype(np.float64)
 
