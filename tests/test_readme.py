@@ -47,7 +47,7 @@ def test_it_opens_with_two_commands_that_exist() -> None:
 
 
 def test_its_commands_do_what_they_say(here: Path) -> None:
-    """Fails when a search that it shows finds nothing in this project's own documentation, or a feed is empty."""
+    """Fails when a search that it shows finds nothing in this project's own documents, or a feed is empty."""
     verbs = ["learn", "search", "search", "signal", "search", "retrieve", "explain", "shell", "check"]
     assert [argv[1] for argv in COMMANDS] == verbs
     id = "ID"
