@@ -190,7 +190,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         return items.put_many(self._journal, iterable)
 
     def update(self, id: str, **changes: Any) -> Receipt:
-        """Change an item in place: its metadata, tags, creator, created_at or collection.
+        """Change an item in place: its metadata, tags, creator, created_at, collection or embedding.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
                 if found is None:
                     raise NotFound(f"item {id!r} never had the revision {rev!r}")
                 row = found
-            return row.item()
+            return row.item(content.embedding_of(connection, row.ordinal))
 
     def document(self, docid: str) -> Document:
         """Return a document and where its sections stand.
