@@ -16,7 +16,6 @@ from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
-from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment, Moments
 from germane.ranking.retrieve.explain import explain_retrieve
@@ -349,7 +348,7 @@ def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     catalog = moment.catalogs.at(moment.connection)
     seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
-        audience = Audience(request.user, moment.connection, moment.people, now)
+        audience = moment.audience(request.user, now)
         yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
@@ -361,7 +360,7 @@ def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | 
         return
     catalog = moment.catalogs.at(moment.connection)
     with moment.ledgers() as (ledgers, now):
-        audience = Audience(request.user, moment.connection, moment.people, now)
+        audience = moment.audience(request.user, now)
         yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
 
 
