@@ -37,6 +37,11 @@ class Taste(NamedTuple):
     creator_of: RowArray
     vectors: Rows
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known that any item could be liked by."""
+        return self.preference is None and not self.affinities
+
     def likeness(self, ordinals: IntArray) -> FloatArray:
         """Return the cosine of the preference and each item's vector, 0 without one: float64[items]."""
         if self.preference is None:

@@ -110,8 +110,8 @@ class Audience:
 
     @cached_property
     def taste(self) -> Taste:
-        """What they lean to, and the vectors and creators of items; without a user only these."""
-        if self._connection is None or self._tastes is None:
+        """What they lean to; empty without a user."""
+        if self.user is None or self._connection is None or self._tastes is None:
             return Tastes(()).of(None, self._now)
         with self._tastes.at(self._connection) as tastes:
             return tastes.of(self.user, self._now)

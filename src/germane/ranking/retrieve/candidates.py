@@ -9,6 +9,8 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
+from germane.model.builtin import UNSEEN
+from germane.model.filter_text import parse_filter
 from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
@@ -92,7 +94,7 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     if request.candidates is not None and all(each.kind != "ids" for each in strategies):
         strategies = (Strategy("ids"),)
     everything = live(readings)
-    asked = tuple(conditions(request))
+    asked = tuple(conditions(profile, request))
     if any(each.kind == "all" for each in strategies):
         return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, strategy, request) for strategy in strategies]
@@ -131,8 +133,10 @@ def live(readings: Readings) -> Candidates:
     return readings.catalog.kept("live", make)
 
 
-def conditions(request: RetrieveRequest) -> Iterable[Filter]:
-    """Return what collections and filter ask of an item."""
+def conditions(profile: Profile, request: RetrieveRequest) -> Iterable[Filter]:
+    """Return what the profile, collections and filter ask of an item."""
+    if profile.name in UNSEEN:
+        yield parse_filter("unseen")
     if request.collections is not None:
         yield Comparison(Field("collection"), "in", request.collections)
     if request.where is not None:
@@ -168,7 +172,12 @@ def _given(
     if strategy.kind == "following":
         followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
-    return np.zeros(0, np.int64)  # what a user is near to or came from: nobody asks here
+    if strategy.kind == "nearest":
+        near = Candidates(
+            ordinals=np.sort(readings.audience.taste.near(everything.mask, n)), size=readings.size
+        )
+        return best(of_term(readings, Term("preference")), near, n).ordinals
+    return np.zeros(0, np.int64)  # what an item is related to: there is nothing yet that tells
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:

@@ -35,7 +35,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     if known is None:
         raise NotFound(f"there is no item {id!r}")
     ordinal, is_live = known
-    profile = find_profile(readings.connection, request.profile)
+    profile = find_profile(readings.connection, request.profile, readings.audience)
     ranking = rank(readings, profile, request)
     total = ranking.candidates.count
     if not is_live:
@@ -98,7 +98,7 @@ def _rank(evaluation: Evaluation, among: Candidates, ordinal: int, raw: float) -
 
 
 def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, request: RetrieveRequest) -> Reason:
-    for condition in conditions(request):
+    for condition in conditions(ranking.profile, request):
         if not meets(readings, condition)[ordinal]:
             return filtered(_failing(readings, condition, ordinal))
     negative = hard_negative(readings.audience, id, _creator(readings, ordinal))
