@@ -66,7 +66,11 @@ def db() -> germane.Database:
         ({"user": ""}, f"user: {EMPTY}"),
         ({"user": 3}, "user: must be a string, not int"),
         ({"session": "s"}, f"session: {LATER}: leave it at None"),
-        ({"similar_to": "a"}, f"similar_to: {LATER}: leave it at None"),
+        ({"similar_to": 3}, "similar_to: must be a string, not int"),
+        (
+            {"similar_to": "a", "candidates": ["b"]},
+            "similar_to: names the candidates, and so does candidates: give one of them",
+        ),
         ({"session_weights": 1}, f"session_weights: {LATER}: leave it at None"),
         ({"facets": ("tags",)}, f"facets: {LATER}: leave it at ()"),
         ({"as_of": 1.5}, "as_of: must be a position of the log or an aware datetime, not float"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import germane
-from germane import Item, Profile, Schema, Signal
+from germane import Diversity, Item, NotFound, Profile, Schema, Signal
 from germane.ranking.retrieve import order
 
 NOW = 1_700_000_000.0
@@ -71,7 +71,7 @@ class World:
     def preference(self, user: str, id: str) -> float:
         vector, other = self.vectors.get(user, ([0.0] * 8, 0))[0], self.items[id]["embedding"] or [0.0] * 8
         lengths = math.hypot(*vector) * math.hypot(*other)
-        return math.fsum(map(mul, vector, other)) / lengths if lengths else 0.0
+        return float(math.fsum(map(mul, vector, other)) / lengths) if lengths else 0.0
 
     def affinity(self, user: str, id: str) -> float:
         total = sum(
@@ -79,7 +79,7 @@ class World:
             for who, creator, delta, at, half_life in self.likes
             if (who, creator) == (user, self.items[id]["creator"])
         )
-        return total / (1 + abs(total))
+        return float(total / (1 + abs(total)))
 
     def engagement(self, id: str) -> float:
         half_lives, weights = {"view": 7, "like": 30}, {"view": 1, "like": 3}
@@ -273,3 +273,62 @@ def test_taste_is_of_the_past_and_of_another_process(tmp_path: Any) -> None:
             assert [r.id for r in db.retrieve("leaning", user="u", as_of=first).items] == ["a", "b"]
             assert [r.id for r in db.search("lamp", user="u").items] == ["b", "a"]
             assert [r.id for r in db.search("lamp", user="u", as_of=first).items] == ["a", "b"]
+
+
+def cosine(world: World, one: str, other: str) -> float:
+    a, b = (world.items[id]["embedding"] or [0.0] * 8 for id in (one, other))
+    lengths = math.hypot(*a) * math.hypot(*b)
+    return float(math.fsum(map(mul, a, b)) / lengths) if lengths else 0.0
+
+
+def test_similar_to_an_item(world: World) -> None:
+    """Fails if the item itself is among the candidates, or what has no direction."""
+    id = next(id for id, item in world.items.items() if any(item["embedding"] or ()))
+    world.db.delete("i89")
+    page = world.db.retrieve("new", similar_to=id, limit=200)
+    has_vector = {each for each, item in world.items.items() if any(item["embedding"] or ())}
+    assert {r.id for r in page.items} == has_vector - {id, "i89"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("germane.ranking.retrieve.candidates.SIMILAR", 5)
+        page = world.db.retrieve("new", similar_to=id, limit=2)
+        near = sorted(has_vector - {id, "i89"}, key=lambda each: -cosine(world, id, each))[:5]
+        assert page.total == 5
+        rest = world.db.retrieve(cursor=page.cursor)
+        assert {r.id for r in (*page.items, *rest.items)} == set(near)
+        far = next(each for each in has_vector - {id, "i89"} if each not in near)
+        why = world.db.explain(far, profile="new", similar_to=id)
+        assert why.absence[0].detail == {"candidates": (f"similar_to={id}",)}
+    bare = next(id for id, item in world.items.items() if item["embedding"] is None)
+    assert world.db.retrieve("new", similar_to=bare).total == 0
+    with pytest.raises(NotFound, match="no item 'i89' that others could be similar to"):
+        world.db.retrieve("new", similar_to="i89")
+
+
+@pytest.mark.parametrize("balance", [1.0, 0.7, 0.2, 0.0])
+def test_pages_are_spread_over_unlike_items(world: World, balance: float) -> None:
+    """lambda * score - (1 - lambda) * max cosine, over the best 10 * limit; pages do not repeat.
+
+    Fails if likeness is to the last item alone, if the pool is the whole order, or a muted item is preferred.
+    """
+    limit, given = 4, Diversity(mmr=balance, max_per_creator=2)
+    world.db.relate("u", "mute", "ann")
+    left = list(world.db.retrieve("leaning", user="u", limit=200).items)
+    page = world.db.retrieve("leaning", user="u", limit=limit, diversity=given)
+    for _ in range(3):
+        pool = left[: 10 * limit]
+        chosen: list[Any] = []
+        held: list[Any] = []
+        while len(chosen) < limit and pool:
+
+            def value(result: Any, shown: list[Any] = chosen) -> tuple[bool, float]:
+                alike = max((cosine(world, result.id, other.id) for other in shown), default=0.0)
+                return result.creator != "ann", balance * result.score - (1 - balance) * alike
+
+            best = max(pool, key=value)
+            pool.remove(best)
+            full = best.creator and [other.creator for other in chosen].count(best.creator) >= 2
+            (held if full else chosen).append(best)
+        assert [r.id for r in page.items] == [r.id for r in chosen]
+        gone = {r.id for r in (*chosen, *held)}
+        left = [*held, *(r for r in left if r.id not in gone)]
+        page = world.db.retrieve(cursor=page.cursor, limit=limit)

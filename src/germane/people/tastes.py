@@ -278,6 +278,8 @@ class Tastes:
 
     def _apply(self, run: list[Act], vectors: VectorArray | None = None) -> None:
         """Apply acts in order; their vectors are those that the items have, unless they are given."""
+        if not run:
+            return
         self.applied += len(run)
         moving = [
             act for act in run if self.kinds[act.kind].preference and (act.row >= 0 or vectors is not None)

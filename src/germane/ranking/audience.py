@@ -19,6 +19,7 @@ from germane.people.taste_view import TasteView
 from germane.people.tastes import Tastes
 from germane.people.view import PeopleView
 from germane.text.segment import BoolArray, IntArray
+from germane.vectors.matrix import Rows, Vectors
 
 
 class Audience:
@@ -115,6 +116,14 @@ class Audience:
             return Tastes(()).of(None, self._now)
         with self._tastes.at(self._connection) as tastes:
             return tastes.of(self.user, self._now)
+
+    @cached_property
+    def vectors(self) -> Rows:
+        """The vectors of all items."""
+        if self._connection is None or self._tastes is None:
+            return Vectors().seen()
+        with self._tastes.at(self._connection) as tastes:
+            return tastes.of(None, self._now).vectors
 
     def admitted(self, live: BoolArray) -> BoolArray:
         """Return which of the live items may be returned."""

@@ -162,7 +162,7 @@ class RankingCalls:
         *,
         user: str | None = None,
         session: None = None,
-        similar_to: None = None,
+        similar_to: str | None = None,
         candidates: Sequence[str] | None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
@@ -205,7 +205,9 @@ class RankingCalls:
             Whether results carry reasons.
         as_of : int or datetime, optional
             Answer as it would have been then, as for `search`.
-        session, similar_to, session_weights, facets
+        similar_to : str, optional
+            The id of an item: rank only the 500 items whose vectors are nearest to its own, without it.
+        session, session_weights, facets
             Only their neutral value is available in this version.
 
         Returns
@@ -247,6 +249,7 @@ class RankingCalls:
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         candidates: Sequence[str] | None = None,
+        similar_to: str | None = None,
         seed: str | int | None = None,
         limit: int = 20,
         as_of: int | datetime | None = None,
@@ -260,7 +263,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        user, where, collections, candidates, seed, limit, as_of
+        user, where, collections, candidates, similar_to, seed, limit, as_of
             As the query in question had them.
 
         Raises
@@ -281,7 +284,7 @@ class RankingCalls:
         check_id(id, "id")
         neutral(session=(session, None))
         if text is not None:
-            neutral(candidates=(candidates, None), seed=(seed, None))
+            neutral(candidates=(candidates, None), similar_to=(similar_to, None), seed=(seed, None))
             asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
             searched = search_request(
                 text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
@@ -291,6 +294,7 @@ class RankingCalls:
         request = retrieve_request(
             "for_you" if profile is None else profile,
             user=user,
+            similar_to=similar_to,
             candidates=candidates,
             where=where,
             collections=collections,

@@ -11,6 +11,7 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import FLOAT, INT
 from germane.model.diversity import Diversity
+from germane.ranking.retrieve.mmr import Spread
 
 MAX_PER_CREATOR = "max_per_creator"
 
@@ -94,6 +95,7 @@ def choose(
     limits: Limits,
     limit: int,
     relax: bool,
+    spread: Spread | None = None,
 ) -> Chosen:
     """Fill a page.
 
@@ -109,9 +111,11 @@ def choose(
     limit : int
     relax : bool
         Whether what was held back fills a page that would be short.
+    spread : Spread, optional
+        What chooses among the order by likeness to what the page shows.
     """
     chosen, exploring, drawn = Chosen(), set(places), iter(explorers)
-    queue = iter(order)
+    queue = iter(order) if spread is None else spread.over(order, chosen.shown)
     while len(chosen.shown) < limit:
         place = len(chosen.shown)
         ordinal = _next_explorer(drawn, chosen, limits) if place in exploring else None

@@ -109,6 +109,8 @@ def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, reques
         if value < gate.threshold:
             return Reason("Gate", {"gate": str(gate), "value": value})
     strategies = [str(strategy) for strategy in ranking.profile.candidates]
+    if request.similar_to is not None:
+        strategies = [f"similar_to={request.similar_to}"]
     if request.candidates is not None:
         strategies = ["ids"]
     return Reason("NotACandidate", {"candidates": tuple(strategies)})
