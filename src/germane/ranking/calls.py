@@ -80,8 +80,8 @@ class RankingCalls:
         match : {"any", "all"}
             With ``all`` a section holds every word; when none does, any will do and the page says so.
         profile : str
-            Add what this profile says of behaviour to the best by text; ``search`` adds the taste of the user,
-            nothing without one.
+            Add what this profile says of behaviour to the best by text; ``search`` adds the user's
+            taste, nothing without a user.
         personalization : float, optional
             How much of it, 0 to 1: at 1 up to half of the best score by text. Without one, 0.3.
         rerank : int

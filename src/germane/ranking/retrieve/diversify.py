@@ -31,7 +31,7 @@ class Chosen:
     relaxed : list of int
         Those of the shown that were held back first, and filled the page after all.
     used : int
-        How many of the order were looked at.
+        How many of the order were looked at, at most.
     """
 
     shown: list[int] = field(default_factory=list)
@@ -127,6 +127,8 @@ def choose(
             break
         limits.take(ordinal)
         chosen.shown.append(ordinal)
+    if spread is not None:
+        chosen.used = max(chosen.used, spread.most)  # any of these may have been taken
     if relax and len(chosen.shown) < limit:
         chosen.relaxed = list(chosen.held_back)[: limit - len(chosen.shown)]
         chosen.shown += chosen.relaxed

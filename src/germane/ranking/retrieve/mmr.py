@@ -53,7 +53,7 @@ class Spread:
         self._vectors = vectors
         self._scores = scores
         self._muted = muted
-        self._most = most
+        self.most = most
 
     def over(self, order: Iterable[int], shown: Sequence[int]) -> Iterator[int]:
         """Yield items of an order, each chosen by what is shown by then; beyond those it is the order's.
@@ -66,7 +66,7 @@ class Spread:
             Ordinals; it grows meanwhile.
         """
         rest = iter(order)
-        pool = np.array(list(islice(rest, self._most)), np.int64)
+        pool = np.array(list(islice(rest, self.most)), np.int64)
         rows = self._vectors.rows(pool)
         has = rows >= 0
         matrix, norms = self._vectors.matrix[rows[has]], self._vectors.norms[rows[has]]
