@@ -186,7 +186,7 @@ def test_strategies_that_transforms_can_look_over() -> None:
         ({"max_share": {"id": 0.5}}, f"max_share: 'id' is no field to limit: there are {FIELDS}"),
         ({"max_share": {"meta.": 0.5}}, f"max_share: 'meta.' is no field to limit: there are {FIELDS}"),
         ({"max_share": {3: 0.5}}, f"max_share: 3 is no field to limit: there are {FIELDS}"),
-        ({"mmr": 0.5}, "mmr: is not available in this version: leave it at None"),
+        ({"mmr": 1.5}, "mmr: must be a number from 0 to 1, not 1.5"),
         ({"relax": 1}, "relax: must be True or False, not 1"),
     ],
 )

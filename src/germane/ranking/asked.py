@@ -6,11 +6,12 @@ import apsw
 
 from germane.log.content import profile as declared_profile
 from germane.log.content import schema
-from germane.model.builtin import NAMES, built_in
+from germane.model.builtin import COLD_START, FOR_YOU, NAMES, built_in
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.profiles import Profile
+from germane.ranking.audience import Audience
 
 
 def check_where(where: object) -> Filter | None:
@@ -41,8 +42,10 @@ def check_state(where: Filter | None, user: str | None) -> Filter | None:
     return where
 
 
-def find_profile(connection: apsw.Connection, name: str) -> Profile:
+def find_profile(connection: apsw.Connection, name: str, audience: Audience) -> Profile:
     """Return the profile of a name: a built-in one, or one that the store declares or has declared.
+
+    ``for_you`` is another one for those of whom no signal was recorded.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def find_profile(connection: apsw.Connection, name: str) -> Profile:
     """
     found = built_in(name) or declared_profile(connection, name)
     if found is not None:
-        return found
+        return COLD_START if found is FOR_YOU and not audience.has_history else found
     if name.partition(":")[0] in NAMES:
         raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
     declared = ", ".join(sorted({each.name for each in schema(connection).profiles})) or "none"
