@@ -28,6 +28,7 @@ from benchmarks.significance import difference, interval
 from germane import Item, Profile, Schema, Signal
 from germane.evaluation import Recommender, Replay, Story, replay
 from germane.evaluation.metrics import events_to_adapt
+from germane.model.builtin import FOR_YOU
 
 K = 10
 CASES = 1_000
@@ -90,6 +91,12 @@ PROFILES: list[str | Profile] = [
     Profile("personal_recency", candidates=PERSONAL.candidates, boosts=[*PERSONAL.boosts, "0.2 recency.48h"]),
     Profile("engagement", candidates=["signal(engagement, 500)"], boosts=["engagement"]),
     "for_you",
+    Profile(
+        "for_you_again",
+        candidates=[*FOR_YOU.candidates, "related(500)"],
+        boosts=[*FOR_YOU.boosts, "0.3 saturate(1)(again)"],
+        exploration=FOR_YOU.exploration,
+    ),
     "related",
 ]
 
@@ -153,13 +160,15 @@ def study(name: str, of: Story) -> dict[str, Any]:
 
 
 def _systems(found: Replay) -> list[dict[str, Any]]:
-    popular = found.measured["decayed popularity"]
+    popular, personal = found.measured["decayed popularity"], found.measured[PERSONAL.name]
     cold = np.array([case.before == 0 for case in found.cases])
     made = []
     for name, each in found.measured.items():
         plain: dict[str, Any] = {"name": name, **each.plain()}
         plain["intervals"] = {metric: vars(interval(values)) for metric, values in each.by_case.items()}
         plain["cold_ndcg"] = float(each.by_case["ndcg"][cold].mean()) if cold.any() else None
+        if each is not personal:
+            plain["personal_against"] = difference(personal.by_case["ndcg"], each.by_case["ndcg"]).plain()
         if each is not popular:
             against = {metric: difference(each.by_case[metric], popular.by_case[metric]).plain()
                        for metric in ("ndcg", "hr", "recall")}  # fmt: skip

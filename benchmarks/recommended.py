@@ -28,7 +28,8 @@ def _log(each: Results) -> str:
                 *(f"{system[metric]:.3f}" for metric in ("hr", "recall")),
                 f"{ndcg['mean']:.3f} ({ndcg['low']:.3f} to {ndcg['high']:.3f})",
                 f"{system['mrr']:.3f}",
-                "" if against is None else f"{against['ndcg']['mean']:+.3f}, p {against['ndcg']['p']:.4f}",
+                _against(None if against is None else against["ndcg"]),
+                _against(system.get("personal_against")),
                 "-" if system["cold_ndcg"] is None else f"{system['cold_ndcg']:.3f}",
                 f"{system['coverage']:.1%}",
                 f"{system['novelty']:.1f}",
@@ -37,7 +38,8 @@ def _log(each: Results) -> str:
         )
     rows.sort(key=lambda row: row[3], reverse=True)
     head = [
-        "system", f"HR@{k}", f"recall@{k}", f"nDCG@{k}", f"MRR@{k}", "nDCG against decayed popularity",
+        "system", f"HR@{k}", f"recall@{k}", f"nDCG@{k}", f"MRR@{k}", "against decayed popularity",
+        "`personal` against it",
         "nDCG, first visits", "coverage", "novelty, bits", "better from event",
     ]  # fmt: skip
     return "\n".join(
@@ -49,6 +51,10 @@ def _log(each: Results) -> str:
             table(head, rows),
         ]
     )
+
+
+def _against(of: Results | None) -> str:
+    return "" if of is None else f"{of['mean']:+.3f}, p {of['p']:.4f}"
 
 
 def by_history() -> str:

@@ -16,6 +16,8 @@ from germane.log.retention import SLACK, due, preview, replace_older
 from germane.model.errors import Corruption, Error, InvalidArgument, quoted
 from germane.model.reports import CheckReport, Finding, GcReport, Stats
 from germane.model.times import Micros, to_duration
+from germane.people.taste_view import TasteView
+from germane.people.taste_view import states as states_of_tastes
 from germane.people.view import PeopleView
 from germane.people.view import states as states_of_people
 from germane.ranking.moment import Moments
@@ -33,9 +35,10 @@ class Upkeep:
     _journal: Journal
     _signals: SignalView
     _people: PeopleView
+    _tastes: TasteView
     _text: TextView
     _catalogs: CatalogView
-    _views: tuple[TextView, CatalogView, SignalView, PeopleView]
+    _views: tuple[TextView, CatalogView, SignalView, PeopleView, TasteView]
     _moments: Moments
 
     def stats(self) -> Stats:
@@ -141,6 +144,7 @@ class Upkeep:
                 *guarded("catalog", self._catalogs.check, connection),
                 *guarded("signals", self._signals.check, connection),
                 *guarded("people", self._people.check, connection),
+                *guarded("people", self._tastes.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
@@ -153,4 +157,8 @@ class Upkeep:
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
     """Return what every view that derives from the log came to at a position."""
-    return {**states_of_signals(connection, seq), **states_of_people(connection, seq)}
+    return {
+        **states_of_signals(connection, seq),
+        **states_of_people(connection, seq),
+        **states_of_tastes(connection, seq),
+    }

@@ -17,7 +17,7 @@ from germane.model.diversity import Diversity
 
 TERMS = (
     "is no term: there are SIGNAL.decayed, SIGNAL.count.24h, SIGNAL.velocity.1h, SIGNAL.ratio.SIGNAL, "
-    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, again, shared_tags, reach, "
+    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, again, cosine, shared_tags, reach, "
     "engagement, hot, rising, controversial, wilson, gem, shuffle, created_at"
 )
 STRATEGIES = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N), related(N)"
@@ -186,7 +186,7 @@ def test_strategies_that_transforms_can_look_over() -> None:
         ({"max_share": {"id": 0.5}}, f"max_share: 'id' is no field to limit: there are {FIELDS}"),
         ({"max_share": {"meta.": 0.5}}, f"max_share: 'meta.' is no field to limit: there are {FIELDS}"),
         ({"max_share": {3: 0.5}}, f"max_share: 3 is no field to limit: there are {FIELDS}"),
-        ({"mmr": 0.5}, "mmr: is not available in this version: leave it at None"),
+        ({"mmr": 1.5}, "mmr: must be a number from 0 to 1, not 1.5"),
         ({"relax": 1}, "relax: must be True or False, not 1"),
     ],
 )

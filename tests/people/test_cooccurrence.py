@@ -203,3 +203,14 @@ def test_values_do_not_depend_on_how_the_log_was_read() -> None:
     assert [(each.id, each.raw) for each in stepwise.related("i0", 100).items] == [
         (each.id, each.raw) for each in at_once.related("i0", 100).items
     ]
+
+
+def test_alike_vectors_make_items_related() -> None:
+    """Fails when an item is related to itself, or when vectors are left out of the candidates."""
+    db = germane.open()
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [-1.0, 0.0], "d": None}
+    db.put_many(Item(id=id, title=id, embedding=each) for id, each in vectors.items())
+    page = db.related("a")
+    assert {result.id: result.contributions["cosine"] for result in page.items} == pytest.approx(
+        {"b": sqrt(0.5)}, rel=1e-6
+    )

@@ -57,19 +57,36 @@ _TOP = {
     )
     for window in WINDOWS
 }
+_FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"]
+"""Where the candidates of ``for_you`` come from."""
 COLD_START = Profile(
     "for_you",
-    candidates=["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"],
+    candidates=_FOR_YOU,
     boosts=["0.7 saturate(3)(engagement)", "0.3 recency.48h"],
     exploration=0.1,
 )
-"""What ``for_you`` is for those of whom nothing is known."""
-_PROFILES["for_you"] = COLD_START
+"""What ``for_you`` is for those of whom no signal is known."""
+FOR_YOU = Profile(
+    "for_you",
+    candidates=_FOR_YOU,
+    boosts=["0.4 preference", "0.3 saturate(3)(engagement)", "0.2 recency.48h", "0.3 affinity"],
+    exploration=0.1,
+)
+"""What it is for the others."""
+_PROFILES["for_you"] = FOR_YOU
+_PROFILES["following"] = Profile("following", candidates=["following(1000000)"], sort="created_at")
+_PROFILES["notification"] = Profile(
+    "notification",
+    candidates=["following(10000)", "signal(affinity, 10000)"],
+    boosts=["affinity", "recency.24h"],
+)
+UNSEEN = ("notification",)
+"""Profiles that leave out what the user has seen."""
 
-_RELATED = ("cooccurrence", "shared_tags")
+_RELATED = ("cooccurrence", "cosine", "shared_tags")
 """What makes an item related to another."""
 
-NAMES = (*_PROFILES, "top", "following", "related", "notification", "search")
+NAMES = (*_PROFILES, "top", "related", "search")
 """Names that no schema can declare."""
 
 

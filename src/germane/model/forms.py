@@ -14,11 +14,11 @@ from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
 
 PLAIN = (
-    "text", "preference", "affinity", "cooccurrence", "again", "shared_tags", "reach", "engagement", "hot",
-    "rising", "controversial", "wilson", "gem", "shuffle", "created_at",
+    "text", "preference", "affinity", "cooccurrence", "again", "cosine", "shared_tags", "reach", "engagement",
+    "hot", "rising", "controversial", "wilson", "gem", "shuffle", "created_at",
 )  # fmt: skip
 """Terms that take nothing."""
-OF_ONE = ("cooccurrence", "shared_tags")
+OF_ONE = ("cooccurrence", "cosine", "shared_tags")
 """Terms that are of one item, which the profile says."""
 OVER_CANDIDATES = ("minmax", "rank")
 """Transforms that look at all candidates."""

@@ -6,12 +6,13 @@ import apsw
 
 from germane.log.content import profile as declared_profile
 from germane.log.content import schema
-from germane.model.builtin import NAMES, built_in
+from germane.model.builtin import COLD_START, FOR_YOU, NAMES, built_in
 from germane.model.errors import InvalidArgument, NotFound, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.profiles import Profile
 from germane.model.values import check_id
+from germane.ranking.audience import Audience
 
 
 def check_where(where: object) -> Filter | None:
@@ -50,8 +51,10 @@ def check_profile(name: object) -> str:
     return check_id(name, "profile")
 
 
-def find_profile(connection: apsw.Connection, name: str) -> Profile:
+def find_profile(connection: apsw.Connection, name: str, audience: Audience) -> Profile:
     """Return the profile of a name: a built-in one, or one that the store declares or has declared.
+
+    ``for_you`` is another one for those of whom no signal was recorded.
 
     Raises
     ------
@@ -64,7 +67,7 @@ def find_profile(connection: apsw.Connection, name: str) -> Profile:
     if found is not None:
         if found.name == "related" and not is_live(connection, str(found.origin)):
             raise NotFound(f"there is no item {found.origin!r} that anything could be related to")
-        return found
+        return COLD_START if found is FOR_YOU and not audience.has_history else found
     if name.partition(":")[0] in NAMES:
         raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
     declared = ", ".join(sorted({each.name for each in schema(connection).profiles})) or "none"

@@ -25,7 +25,17 @@ from germane.text.segment import BoolArray
 Take = Callable[[Reading], Any]
 """Gives the numbers of a reading for what is evaluated: an array, or an interval."""
 
-_SEQUENTIAL = ("decayed", "count", "velocity", "ratio", "reach", "meta", "created_at")
+_SEQUENTIAL = (
+    "decayed",
+    "count",
+    "velocity",
+    "ratio",
+    "reach",
+    "meta",
+    "created_at",
+    "preference",
+    "affinity",
+)
 """Terms that are the same computed roughly and exactly."""
 _LINEAR = ("decayed", "count", "reach", "meta")
 """Terms that are a reading as it is."""
@@ -336,9 +346,15 @@ class Evaluation:
             return take(readings.cooccurrence(term.of))
         if kind == "again":
             return take(readings.again())
+        if kind == "cosine":
+            return take(readings.cosine(term.of))
         if kind == "shared_tags":
             return take(readings.shared_tags(term.of))
-        return take(readings.zero())  # of a user: here there is none
+        if kind == "preference":
+            return take(readings.preference())
+        if kind == "affinity":
+            return take(readings.affinity())
+        return take(readings.zero())
 
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:

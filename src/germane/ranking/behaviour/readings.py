@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import apsw
@@ -14,6 +14,7 @@ from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
 from germane.people.cooccurrence import Related
+from germane.people.taste import Taste
 from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
 from germane.signals.blocks import Extremes, Numbers
@@ -153,6 +154,18 @@ class Readings:
         """Return what the user did with each item, lately the most."""
         return self._once(("again",), lambda: self._of_related(self.audience.again()))
 
+    def cosine(self, id: str | None) -> Reading:
+        """Return the cosine of the vector of one item and that of each; zeros if it has none."""
+
+        def read() -> Reading | None:
+            query = "SELECT ordinal FROM item WHERE id = ?"
+            ordinal = None if id is None else self.connection.execute(query, (id,)).get
+            vectors = self.audience.vectors
+            vector = None if ordinal is None else vectors.vector(int(ordinal))
+            return None if vector is None else Leaning(partial(vectors.cosines, vector), self.blocks)
+
+        return self._once(("cosine", id or ""), read)
+
     def shared_tags(self, id: str | None) -> Reading:
         """Return the share of tags that items have in common with one: of all that either has."""
 
@@ -174,6 +187,21 @@ class Readings:
     def drawn(self) -> Reading:
         """Return numbers drawn from [0, 1) by the seed and each item's id."""
         return self._once(("drawn",), lambda: Drawn(self.connection, self.seed, self.blocks))
+
+    def preference(self) -> Reading:
+        """Return the cosine of what the user leans to and each item's vector."""
+        return self._once(("preference",), self._of_taste(Taste.likeness))
+
+    def affinity(self) -> Reading:
+        """Return how much the user likes each item's creator, within -1 and 1."""
+        return self._once(("affinity",), self._of_taste(Taste.liking))
+
+    def _of_taste(self, read: Callable[[Taste, IntArray], FloatArray]) -> Callable[[], Reading | None]:
+        def make() -> Reading | None:
+            taste = self.audience.taste
+            return None if taste.is_empty else Leaning(partial(read, taste), self.blocks)
+
+        return make
 
     def zero(self) -> Reading:
         """Return zeros."""
@@ -265,6 +293,30 @@ class Zero:
     def within(self, blocks: IntArray) -> FloatArray:
         """Return zeros."""
         return np.zeros(len(blocks) * BLOCK)
+
+
+class Leaning:
+    """Numbers between -1 and 1 that are computed when they are asked for, each the same way.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the numbers of some items.
+    blocks : int
+    """
+
+    def __init__(self, read: Callable[[IntArray], FloatArray], blocks: int) -> None:
+        self.least = np.full(blocks, -1.0)
+        self.greatest = np.ones(blocks)
+        self._read = read
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items."""
+        return self._read(ordinals)
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self._read((blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel())
 
 
 class Scores:

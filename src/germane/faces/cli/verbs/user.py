@@ -17,6 +17,9 @@ Examples:
   germane user show ann --json
 """
 
+SHOWN = 10
+"""Creators whose affinity is shown to people; JSON has them all."""
+
 
 def user(
     ctx: typer.Context,
@@ -38,3 +41,7 @@ def user(
     for relation, targets in state.relations.items():
         if targets:
             say(f"{relation:<8} {', '.join(targets)}")
+    if state.affinities:
+        first = list(state.affinities.items())[:SHOWN]
+        more = ", ..." if len(state.affinities) > SHOWN else ""
+        say(f"{'likes':<8} {', '.join(f'{creator} {value:.2f}' for creator, value in first)}{more}")
