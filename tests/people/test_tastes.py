@@ -117,6 +117,20 @@ def test_affinity_is_the_decayed_sum_in_any_order(told: list[tuple[int, float]],
         assert abs(of(events, 3) - expected) <= 1e-10 * size + 1e-300
 
 
+def test_at_once_has_the_bits_of_one_by_one_where_almost_nothing_is_left() -> None:
+    """Fails if a batch adds what is long past to sums that were moved already, where digits are lost."""
+    half_life = 1_000_000
+    at = [*range(0, half_life, 777), 1_063 * half_life]
+    creators = [1] * (len(at) - 1) + [2]
+    one, many = Affinities((half_life,)), Affinities((half_life,))
+    for moment, creator in zip(at, creators, strict=True):
+        one.add(half_life, one.pairs(["u"], [creator]), [1.0], [moment])
+    many.add(half_life, many.pairs(["u"] * len(at), creators), [1.0] * len(at), at)
+    told = one.to_arrays()["affinities"]
+    assert 0 < told[0, 0] < 2.0**-1_022
+    assert np.array_equal(told, many.to_arrays()["affinities"])
+
+
 def story(db: germane.Database, dice: random.Random, steps: int, in_columns: bool) -> None:
     """Let users act, while items get other vectors and creators and are deleted."""
     for number in range(6):
