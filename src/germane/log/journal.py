@@ -18,6 +18,7 @@ from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
 from germane.log.file import JournalFile, pragma
 from germane.log.fold import fold, folded, is_marked, mark, refold
+from germane.log.reader import Reader, last, remembered
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.log.tip import Tip
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
@@ -133,7 +134,7 @@ class Journal:
         self._turn: AbstractContextManager[Any] = self._memory_turn if folder is None else self._write_turn
         self._time_turn = threading.Lock()
         self._latest = BEFORE_ALL_TIMES
-        self._idle: list[apsw.Connection] = []
+        self._idle: list[Reader] = []
         self._closed = False
         self._process = os.getpid()
         self._wal: WalSync | None = None
@@ -182,11 +183,11 @@ class Journal:
                 connection = self._file.reader()
         try:
             with translated(self.path):
-                connection.execute("BEGIN")
+                connection.begin()
                 yield connection
         finally:
             with suppress(apsw.Error):
-                connection.execute("ROLLBACK")
+                connection.leave()
             self._idle.append(connection)
             if self._closed:
                 self._let_go()
@@ -380,13 +381,18 @@ class Journal:
 
 def head(connection: apsw.Connection) -> int:
     """Return the position of the last event, 0 without any."""
-    return int(connection.execute("SELECT max(seq) FROM log").get or 0)
+    found = last(connection)
+    return found[0] if found else 0
 
 
 def epoch(connection: apsw.Connection) -> int:
     """Return how often the tables were folded anew; views derived from another epoch do not count."""
-    value = connection.execute("SELECT value FROM store WHERE key = 'epoch'").get
+    value = remembered(connection, "epoch", _epoch)
     try:
         return int(value)
     except (TypeError, ValueError):
         raise Corruption(f"the store's epoch is {value!r}, and no number: restore a backup") from None
+
+
+def _epoch(connection: apsw.Connection) -> Any:
+    return connection.execute("SELECT value FROM store WHERE key = 'epoch'").get
