@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
@@ -224,8 +223,6 @@ def _similar(readings: Readings, everything: Candidates, id: str, wanted: int) -
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:
     """Return the ordinals of ids, without those that were never put."""
-    # The index of ids tells ordinals alone. One that was never put may lie beyond what the catalogue knows.
-    query = "SELECT ordinal FROM item WHERE id IN (SELECT value FROM json_each(?))"
-    asked = msgspec.json.encode(tuple(ids)).decode()
-    found = np.array([ordinal for (ordinal,) in readings.connection.execute(query, (asked,))], np.int64)
+    # One that was never put, but signalled on, may lie beyond what the catalogue knows.
+    found = readings.catalog.ids.ordinals(readings.connection, tuple(ids))
     return found[found < readings.size]

@@ -274,7 +274,7 @@ def _page(
     limits = list(chosen.held_back.values())
     return Page(
         id=id,
-        items=results(readings.connection, feed, chosen, places, request.explain),
+        items=results(readings.connection, readings.catalog, feed, chosen, places, request.explain),
         total=feed.total,
         offset=feed.offset,
         limit=request.limit,
