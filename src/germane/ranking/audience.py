@@ -144,10 +144,6 @@ class Audience:
         with self._people.neighbours.at(self._connection) as found:
             return found.again(self.user, self._now)
 
-    def admitted(self, live: BoolArray) -> BoolArray:
-        """Return which of the live items may be returned."""
-        return live & ~mask_of(self.hidden, len(live)) if len(self.hidden) else live
-
     def state(self, name: str, size: int) -> BoolArray:
         """Return which items are in a state that filters ask for: bool[size]."""
         if name == "unseen":
@@ -194,6 +190,14 @@ def filtered(part: Filter) -> Reason:
     """Return that an item does not meet a part of a filter."""
     text = str(part)
     return Reason("Seen" if text == "unseen" else "Filter", {"filter": text})
+
+
+def are_among(ordinals: IntArray, some: IntArray) -> BoolArray:
+    """Tell of each ordinal whether it is among some, which are ascending: bool[ordinals]."""
+    if not len(some):
+        return np.zeros(len(ordinals), np.bool_)
+    found: BoolArray = some.take(some.searchsorted(ordinals), mode="clip") == ordinals
+    return found
 
 
 def mask_of(ordinals: IntArray, size: int) -> BoolArray:

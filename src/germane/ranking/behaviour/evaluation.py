@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -103,6 +103,7 @@ class Evaluation:
         self.parts = parts
         self._scales = scales
         self._over: dict[tuple[Form, int], FloatArray] = {}
+        self._known: tuple[IntArray, FloatArray] | None = None
 
     @property
     def is_over_candidates(self) -> bool:
@@ -128,16 +129,47 @@ class Evaluation:
             if part.form.is_over_candidates:
                 self._form(part.form, EXACT, lambda reading: reading.at(candidates), settling=True)
 
-    def columns(self, ordinals: IntArray) -> Iterator[tuple[str, FloatArray]]:
-        """Yield the contributions to some items' sums, in order: name and float64[items]."""
-        yield from self._columns(EXACT, lambda reading: reading.at(ordinals))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the contributions, in order."""
+        return tuple(part.name for part in self.parts)
+
+    def know(self, ordinals: IntArray) -> None:
+        """Compute the contributions of some items, and keep them for when they are asked for.
+
+        Parameters
+        ----------
+        ordinals : int64[items]
+            Ascending.
+        """
+        if self._known is None or self._known[0] is not ordinals:
+            self._known = ordinals, self._table(ordinals)
+
+    def contributions(self, ordinals: IntArray) -> FloatArray:
+        """Return the contributions to some items' sums, in order: float64[parts, items]."""
+        if self._known is not None:
+            among, table = self._known
+            if among is ordinals:
+                return table
+            places = among.searchsorted(ordinals)
+            if len(among) and bool((among.take(places, mode="clip") == ordinals).all()):
+                return table.take(places, axis=1)
+        return self._table(ordinals)
 
     def sums(self, ordinals: IntArray) -> FloatArray:
         """Return the exact sums of some items, added from left to right: float64[items]."""
         total = np.zeros(len(ordinals))
-        for _, column in self.columns(ordinals):
+        for column in self.contributions(ordinals):
             total += column
         return total
+
+    def _table(self, ordinals: IntArray) -> FloatArray:
+        table = np.empty((len(self.parts), len(ordinals)))
+        for place, part in enumerate(self.parts):
+            column = part.weight * self._form(part.form, EXACT, lambda reading: reading.at(ordinals))
+            # Added to zero: nothing is 0.0, and never -0.0.
+            table[place] = 0.0 - column if part.sign < 0 else column + 0.0
+        return table
 
     def rough(self, blocks: IntArray) -> Rough:
         """Return the sums of all items of some blocks, roughly."""
@@ -277,12 +309,6 @@ class Evaluation:
 
         key = tuple((part.weight, part.sign, part.form) for part in parts)
         return kept_bounds(self.readings.ledgers.kept, key, reads, sums, self.readings.blocks)
-
-    def _columns(self, ops: Operations, take: Take) -> Iterator[tuple[str, FloatArray]]:
-        for part in self.parts:
-            column = part.weight * self._form(part.form, ops, take)
-            # Added to zero: nothing is 0.0, and never -0.0.
-            yield part.name, 0.0 - column if part.sign < 0 else column + 0.0
 
     def _form(self, form: Form, ops: Operations, take: Take, settling: bool = False) -> Any:
         value = self._term(form.term, ops, take)

@@ -15,7 +15,7 @@ from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
-from germane.ranking.audience import mask_of
+from germane.ranking.audience import are_among
 from germane.ranking.behaviour.evaluation import of_profile, of_term, of_terms
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best, sorted_by_sum
@@ -82,10 +82,19 @@ class Candidates:
         return Candidates(self.mask & kept)
 
     def without(self, gone: IntArray) -> Candidates:
-        """Return them without some."""
+        """Return them without some, given ascending."""
+        if "ordinals" in self.__dict__:
+            return Candidates(ordinals=self.ordinals[~are_among(self.ordinals, gone)], size=self._size)
         mask = self.mask.copy()
-        mask[gone] = False
+        mask[gone[gone < self._size]] = False
         return Candidates(mask)
+
+    def among(self, some: IntArray) -> Candidates:
+        """Return those of them that are among some, given ascending."""
+        if "ordinals" in self.__dict__:
+            return Candidates(ordinals=self.ordinals[are_among(self.ordinals, some)], size=self._size)
+        some = some[some < self._size]
+        return Candidates(ordinals=some[self.mask[some]], size=self._size)
 
 
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
@@ -130,7 +139,7 @@ def _within(readings: Readings, found: Candidates, asked: tuple[Filter, ...]) ->
 def _admitted(readings: Readings, found: Candidates) -> Candidates:
     """Return the candidates without hard negatives."""
     hidden = readings.audience.hidden
-    return found.only(~mask_of(hidden, readings.size)) if len(hidden) else found
+    return found.without(hidden) if len(hidden) else found
 
 
 def live(readings: Readings) -> Candidates:
@@ -181,7 +190,7 @@ def _given(
         found = best(of_term(readings, strategy.term), everything, n)
         return found.ordinals[found.sums > 0]
     if strategy.kind == "following":
-        followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
+        followed = everything.among(readings.audience.followed)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
     if strategy.kind == "related":
         return _related(readings, everything, strategy)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.model.times import DAY
-from germane.ranking.audience import mask_of
+from germane.ranking.audience import are_among
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates
 from germane.signals.decay import IntArray
@@ -64,9 +64,10 @@ def draw(
         How many to draw, at most.
     seed : str
     """
-    mask = candidates.mask & _eligible(readings)
-    mask[shown_anyway] = False
-    eligible = np.flatnonzero(mask)
+    ordinals = candidates.ordinals
+    is_eligible = _eligible(readings, ordinals)
+    is_eligible &= ~are_among(ordinals, np.sort(shown_anyway))
+    eligible = ordinals[is_eligible]
     if not len(eligible) or not wanted:
         return NOBODY
     digest = hashlib.blake2b(f"explore\0{seed}".encode(), digest_size=16).digest()
@@ -75,35 +76,30 @@ def draw(
     return Explorers(eligible[chosen], len(eligible))
 
 
-def _eligible(readings: Readings) -> BoolArray:
-    """Return the items that are unseen, and young or by a creator of whom the user knows nothing.
+def _eligible(readings: Readings, ordinals: IntArray) -> BoolArray:
+    """Tell of each item whether it is unseen, and young or by a creator of whom the user knows nothing.
 
-    What the user muted is not among them: it comes after everything else.
+    What the user muted is not eligible: it comes after everything else.
     """
-    audience, size = readings.audience, readings.size
-    eligible = _by_unknown(readings)
+    audience = readings.audience
+    eligible = _by_unknown(readings, ordinals)
     times = readings.catalog.columns.get("created_at")
     if times is not None:
-        eligible = eligible | (times.times(size) > readings.now - YOUNG)
+        eligible |= times.times(readings.size)[ordinals] > readings.now - YOUNG
     for known in (audience.seen, audience.muted):
         if len(known):
-            eligible = eligible & ~mask_of(known, size)
+            eligible &= ~are_among(ordinals, known)
     return eligible
 
 
-def _by_unknown(readings: Readings) -> BoolArray:
-    """Return the items by a creator to whom, and to whose items, the user has neither signal nor relation."""
+def _by_unknown(readings: Readings, ordinals: IntArray) -> BoolArray:
+    """Tell of each item whether the user has no signal and no relation to its creator, or to their items."""
     column, size = readings.catalog.columns.get("creator"), readings.size
     if column is None:
-        return np.zeros(size, np.bool_)
+        return np.zeros(len(ordinals), np.bool_)
     creators, audience = column.strings(size), readings.audience
-    # A creator's number is its place; one more place, the last, is that of items without a creator.
-    unknown = np.ones(len(column.texts.values) + 1, np.bool_)
-    unknown[-1] = False
-    touched = creators[audience.touched[audience.touched < size]]
-    unknown[touched[touched >= 0]] = False
-    for name in audience.known_creators:
-        if (number := column.texts.numbers.get(name)) is not None:
-            unknown[number] = False
-    by_unknown: BoolArray = unknown[creators]
-    return by_unknown
+    numbers = column.texts.numbers
+    named = [numbers[name] for name in audience.known_creators if name in numbers]
+    known = np.append(creators[audience.touched[audience.touched < size]], np.array(named, np.int64))
+    theirs = creators[ordinals]
+    return (theirs >= 0) & ~are_among(theirs, np.sort(known))

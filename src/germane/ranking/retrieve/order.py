@@ -102,6 +102,7 @@ def _of_few(evaluation: Evaluation, items: Items, wanted: int) -> tuple[IntArray
     """Return the items that could be among the best, and those that could be the least."""
     ordinals = items.ordinals
     if len(ordinals) <= EXACT_AT_ONCE or evaluation.is_over_candidates:
+        evaluation.know(ordinals)
         return ordinals, ordinals
     rough = evaluation.rough_at(ordinals)
     least, greatest = rough.least, rough.greatest

@@ -15,6 +15,7 @@ from germane.model.builtin import COLD_START
 from germane.model.pages import Degradation, Page
 from germane.model.profiles import Profile
 from germane.ranking.asked import find_profile
+from germane.ranking.audience import are_among
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
 from germane.ranking.behaviour.operations import FloatArray
 from germane.ranking.behaviour.readings import Readings
@@ -161,14 +162,13 @@ class Ranker:
             there = candidates.mask
             held = [ordinal for ordinal in before.in_order[: before.held] if there[ordinal]]
             passed = np.append(np.frombuffer(before.shown, "<i8"), np.array(held, np.int64))
-            ordered, _, _ = in_order(evaluation, candidates.without(passed), wanted * times)
+            ordered, _, _ = in_order(evaluation, candidates.without(np.sort(passed)), wanted * times)
             still = [ordinal for ordinal in before.to_explore if there[ordinal]]
             explorers = Explorers(np.array(still, np.int64), before.eligible)
         self._is_at_end = len(ordered.ordinals) < wanted * times
         order = np.append(np.array(held, np.int64), ordered.ordinals)
         extra = explorers.ordinals[~np.isin(explorers.ordinals, order)] if len(explorers.ordinals) else NONE
         ordinals = np.append(order, extra)
-        columns = list(evaluation.columns(ordinals))
         place = (
             {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
             if len(explorers.ordinals)
@@ -181,9 +181,9 @@ class Ranker:
             offset=0 if before is None else before.offset,
             least=least,
             greatest=greatest,
-            names=tuple(name for name, _ in columns),
+            names=evaluation.names,
             ordinals=ordinals.astype("<i8").tobytes(),
-            columns=np.array([column for _, column in columns], "<f8").tobytes(),
+            columns=evaluation.contributions(ordinals).astype("<f8", copy=False).tobytes(),
             order=packed(np.arange(len(order))),
             explorers=packed([place[ordinal] for ordinal in explorers.ordinals.tolist()]),
             held=len(held),
@@ -238,8 +238,10 @@ class Ranker:
 
     def still_there(self, feed: Feed, places: IntArray) -> IntArray:
         """Return the places of items that are live and not hidden by now."""
-        live = self.readings.audience.admitted(self.readings.catalog.live)
-        return places[live[feed.items[places]]]
+        ordinals = feed.items[places]
+        there = self.readings.catalog.live[ordinals]
+        there &= ~are_among(ordinals, self.readings.audience.hidden)
+        return places[there]
 
     def _explorers(self, order: IntArray) -> Explorers:
         if not self.profile.exploration:
