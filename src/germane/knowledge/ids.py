@@ -28,12 +28,13 @@ class Ids:
     def ordinals(self, connection: apsw.Connection, ids: Sequence[str]) -> IntArray:
         """Return the ordinals of ids, in order, without those that were never put: int64[n]."""
         known = self._known
-        new = list(filterfalse(known.__contains__, ids))
-        if new:
+        found = list(map(known.get, ids))
+        if None in found:
+            new = list(filterfalse(known.__contains__, ids))
             if len(known) + len(new) > MOST:
                 known = self._known = {}
                 new = list(ids)
             query = "SELECT i.id, i.ordinal FROM json_each(?) CROSS JOIN item i ON i.id = value"
             known.update(connection.execute(query, (msgspec.json.encode(new).decode(),)))
-        found = [ordinal for id in ids if (ordinal := known.get(id)) is not None]
+            found = [ordinal for id in ids if (ordinal := known.get(id)) is not None]
         return np.array(found, np.int64)

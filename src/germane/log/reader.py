@@ -22,19 +22,20 @@ class Reader(apsw.Connection):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
+        self._run = self.cursor().execute  # one that is there already
         self._version = -1
         self._is_inside = self._is_current = False
         self._remembered: dict[str, Any] = {}
 
     def begin(self) -> None:
         """Begin a read transaction: everything in it is of one state of the file."""
-        self.execute("BEGIN")
+        self._run("BEGIN")
         self._is_inside, self._is_current = True, False
 
     def leave(self) -> None:
         """End the transaction."""
         self._is_inside = False
-        self.execute("ROLLBACK")
+        self._run("ROLLBACK")
 
     def remember(self, name: str, read: Callable[[apsw.Connection], Told]) -> Told:
         """Return what a function reads of this state of the file, reading it once."""
@@ -42,7 +43,7 @@ class Reader(apsw.Connection):
             return read(self)
         if not self._is_current:
             # A transaction sees the file as of its first statement, which may be this one.
-            last = self.execute(_END).fetchone()
+            last = self._run(_END).fetchone()
             version = self.data_version()
             if version != self._version:
                 self._remembered, self._version = {}, version

@@ -91,9 +91,9 @@ class Audience:
 
     @cached_property
     def touched(self) -> IntArray:
-        """Ordinals of what a signal or a relation of theirs was on."""
+        """Ordinals of what a signal or a relation of theirs was on, in no order."""
         on = [target for relation in ("save", "mute", "hide") for target in self.relations[relation]]
-        return np.union1d(self.seen, self._ordinals(on, ()))
+        return np.append(self.seen, self._ordinals(on, ())) if on else self.seen
 
     @cached_property
     def known_creators(self) -> frozenset[str]:
@@ -162,13 +162,13 @@ class Audience:
         one, all_of = "SELECT ordinal FROM item WHERE id = ?", "SELECT ordinal FROM item WHERE creator = ?"
         if self._connection is None:
             return np.zeros(0, np.int64)
-        found = [
+        found = {
             ordinal
             for query, names in ((one, items), (all_of, creators))
             for name in names
             for (ordinal,) in self._connection.execute(query, (name,))
-        ]
-        return np.unique(np.array(found, np.int64))
+        }
+        return np.array(sorted(found), np.int64)
 
 
 NOBODY = Audience(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,17 +37,18 @@ class Explorers(NamedTuple):
 NOBODY = Explorers(np.zeros(0, np.int64), 0)
 
 
-def slots(share: float, limit: int) -> list[int]:
+@lru_cache(maxsize=64)
+def slots(share: float, limit: int) -> tuple[int, ...]:
     """Return the zero-based places of a page that explore.
 
     Examples
     --------
     >>> slots(0.1, 20)
-    [9, 19]
+    (9, 19)
     """
     # A share like 0.1 is a little more or less than that; a place must not be lost by it.
     count = int(share * limit + 1e-9)
-    return [int((place + 1) / share + 1e-9) - 1 for place in range(count)]
+    return tuple(int((place + 1) / share + 1e-9) - 1 for place in range(count))
 
 
 def draw(

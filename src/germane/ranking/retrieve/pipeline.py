@@ -129,6 +129,7 @@ class Ranker:
         self.diversity = request.diversity or profile.diversity
         self._seq = seq
         self._is_at_end = False
+        self._there: tuple[bytes, IntArray] = b"", NONE
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -167,7 +168,7 @@ class Ranker:
             explorers = Explorers(np.array(still, np.int64), before.eligible)
         self._is_at_end = len(ordered.ordinals) < wanted * times
         order = np.append(np.array(held, np.int64), ordered.ordinals)
-        extra = explorers.ordinals[~np.isin(explorers.ordinals, order)] if len(explorers.ordinals) else NONE
+        extra = explorers.ordinals[~are_among(explorers.ordinals, np.sort(order))]
         ordinals = np.append(order, extra)
         place = (
             {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
@@ -206,9 +207,9 @@ class Ranker:
     def fill(self, feed: Feed) -> Chosen:
         """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
         limit = self.request.limit
-        explorers = feed.items[self.still_there(feed, feed.explorer_places)].tolist()
+        explorers = feed.items[self._still_there(feed, feed.explorer_places)].tolist()
         return choose(
-            feed.items[self.still_there(feed, feed.order_places)].tolist(),
+            feed.items[self.order_of(feed)].tolist(),
             explorers,
             slots(self.profile.exploration, limit) if explorers else (),
             Limits(self.readings.catalog, self.diversity, limit),
@@ -236,8 +237,13 @@ class Ranker:
         most = TIMES * self.request.limit
         return Spread(self.diversity.mmr, audience.vectors, scores_of, audience.muted, most)
 
-    def still_there(self, feed: Feed, places: IntArray) -> IntArray:
-        """Return the places of items that are live and not hidden by now."""
+    def order_of(self, feed: Feed) -> IntArray:
+        """Return the places of the order's items that are live and not hidden by now."""
+        if self._there[0] is not feed.order:
+            self._there = feed.order, self._still_there(feed, feed.order_places)
+        return self._there[1]
+
+    def _still_there(self, feed: Feed, places: IntArray) -> IntArray:
         ordinals = feed.items[places]
         there = self.readings.catalog.live[ordinals]
         there &= ~are_among(ordinals, self.readings.audience.hidden)
@@ -292,7 +298,7 @@ def _page(
 
 def _places(ranker: Ranker, feed: Feed, chosen: Chosen) -> dict[int, int]:
     """Return where what was looked at for a page stands in the feed's columns."""
-    looked_at = ranker.still_there(feed, feed.order_places)[: chosen.used]
+    looked_at = ranker.order_of(feed)[: chosen.used]
     places = np.append(looked_at, feed.explorer_places)
     return dict(zip(feed.items[places].tolist(), places.tolist(), strict=True))
 
@@ -303,7 +309,7 @@ def _left(ranker: Ranker, feed: Feed, chosen: Chosen, places: dict[int, int]) ->
     gone = np.zeros(len(feed.items), np.bool_)
     gone[held] = True
     gone[[places[ordinal] for ordinal in chosen.shown]] = True
-    rest = ranker.still_there(feed, feed.order_places)
+    rest = ranker.order_of(feed)
     return np.append(np.array(held, np.int64), rest[~gone[rest]])[:KEPT]
 
 
