@@ -67,23 +67,25 @@ class Rows(NamedTuple):
         wanted : int
             How many of the nearest must be.
         """
-        inside = (self.items >= 0) & (self.items < len(among)) & (self.norms > 0)
-        rows = np.flatnonzero(inside)
-        rows = rows[among[self.items[rows]]]
+        inside = among.take(self.items, mode="clip")  # what no row is of, -1, is taken for the first item
+        inside &= (self.items >= 0) & (self.items < len(among)) & (self.norms > 0)
         length = float(lengths(vector[None])[0])
         if not length:
             return np.zeros(0, np.int64)
-        if len(rows) <= wanted:
-            return self.items[rows]
-        norms = self.norms[rows]
-        if not (_SAFE[0] < norms.min() and norms.max() < _SAFE[1]):
-            return self.items[rows]
+        count = int(np.count_nonzero(inside))
+        if count <= wanted:
+            return self.items[inside]
+        least = float(self.norms.min(initial=np.inf, where=inside))
+        greatest = float(self.norms.max(initial=0.0, where=inside))
+        if not (_SAFE[0] < least and greatest < _SAFE[1]):
+            return self.items[inside]
         direction = (vector / length).astype(np.float32)
-        rough = (self.matrix @ direction)[rows].astype(np.float64) / norms
+        rough = np.full(len(inside), -np.inf)
+        np.divide(self.matrix @ direction, self.norms, out=rough, where=inside)
         # A sum of d products is off by d roundings at most, a direction by one in each of its numbers.
         slack = 2 * (len(vector) + 4) * _UNIT_ERROR
-        least = np.partition(rough, len(rough) - wanted)[len(rough) - wanted]
-        near: IntArray = self.items[rows[rough >= least - 2 * slack]]
+        threshold = np.partition(rough, len(rough) - wanted)[len(rough) - wanted] - 2 * slack
+        near: IntArray = self.items[rough >= threshold]
         return near
 
 

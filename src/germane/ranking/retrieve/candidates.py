@@ -118,7 +118,8 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     if any(each.kind == "all" for each in strategies):
         return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, strategy, request) for strategy in strategies]
-    united = np.sort(given[0]) if len(given) == 1 else np.unique(np.concatenate(given))
+    united = np.sort(np.concatenate(given))
+    united = united[np.diff(united, prepend=-1) > 0]
     united = united[everything.mask[united]]
     return _admitted(readings, _within(readings, Candidates(ordinals=united, size=readings.size), asked))
 

@@ -19,8 +19,8 @@ from germane.text.segment import BoolArray
 
 FEW = 32_768
 """Candidates that are computed one and all, without asking for bounds."""
-EXACT_AT_ONCE = 256
-"""Candidates whose exact sums cost no more than finding out which of them matter."""
+EXACT_AT_ONCE = 2_048
+"""Candidates whose exact sums cost no more than finding out which of them matter, a feed keeping many."""
 FIRST_BLOCKS, MOST_BLOCKS = 8, 512
 """Blocks that are visited before the bounds are asked again: few at first, so that the threshold rises."""
 TINY = 1e-300

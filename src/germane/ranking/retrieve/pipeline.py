@@ -170,11 +170,8 @@ class Ranker:
         order = np.append(np.array(held, np.int64), ordered.ordinals)
         extra = explorers.ordinals[~are_among(explorers.ordinals, np.sort(order))]
         ordinals = np.append(order, extra)
-        place = (
-            {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
-            if len(explorers.ordinals)
-            else {}
-        )
+        ascending = np.argsort(ordinals)
+        explore = ascending[ordinals.searchsorted(explorers.ordinals, sorter=ascending)]
         return Feed(
             asked=self.request.asked(),
             as_of=self._seq,
@@ -186,7 +183,7 @@ class Ranker:
             ordinals=ordinals.astype("<i8").tobytes(),
             columns=evaluation.contributions(ordinals).astype("<f8", copy=False).tobytes(),
             order=packed(np.arange(len(order))),
-            explorers=packed([place[ordinal] for ordinal in explorers.ordinals.tolist()]),
+            explorers=packed(explore),
             held=len(held),
             shown=b"" if before is None else before.shown,
             in_stretches=in_stretches if before is None else True,
