@@ -57,7 +57,8 @@ def _log(each: Results, kind: str) -> str:
     return "\n".join(
         [
             f"**{each['name']}**: {each['events']:,} events, {each['items']:,} items,"
-            f" {each['users']:,} users; {asked}; decayed popularity halves in {each['half_life_days']:g} days.",
+            f" {each['users']:,} users; {asked}; decayed popularity halves in"
+            f" {each['half_life_days']:g} days.",
             "",
             table(head, rows),
         ]
