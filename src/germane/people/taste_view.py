@@ -10,6 +10,7 @@ import msgspec
 from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
 from germane.log.content import schema, schemas
 from germane.log.journal import head
+from germane.log.reader import remembered
 from germane.log.saved import differing
 from germane.model.errors import Corruption
 from germane.people.preferences import Arrays
@@ -27,7 +28,7 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
     title = "view of the tastes of users"
 
     def _how(self, connection: apsw.Connection) -> tuple[Kind, ...]:
-        return Kind.of(schema(connection).signals)
+        return remembered(connection, "kinds", _kinds)
 
     def _format(self, how: tuple[Kind, ...]) -> str:
         return f"{FORMAT}/{hashlib.blake2b(msgspec.json.encode(how), digest_size=8).hexdigest()}"
@@ -37,6 +38,10 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
 
     def _resumed(self, how: tuple[Kind, ...], seq: int, arrays: Arrays) -> Tastes:
         return Tastes.from_arrays(how, seq, arrays)
+
+
+def _kinds(connection: apsw.Connection) -> tuple[Kind, ...]:
+    return Kind.of(schema(connection).signals)
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
