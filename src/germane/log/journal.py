@@ -64,14 +64,20 @@ class Writer:
         return self.tip.head
 
     def append(self, event: Event, at: int | None = None) -> int:
-        """Append an event that happened at a time (now, without one), and return its position."""
+        """Append an event that happened at a time (now, without one), and return its position.
+
+        Raises
+        ------
+        apsw.ConstraintError
+            It is a signal under an event id that was used; nothing changed.
+        """
         at = self.now if at is None else at
         seq = self.tip.head + 1
+        fold(self.connection, seq, event)
         self.has_changed = True
         kind, data = encode(event)
         checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
         self._execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum))
-        fold(self.connection, seq, event)
         self.tip.move(event, seq, self.now, checksum)
         if is_marked(seq, event):
             self.reached = seq
