@@ -17,7 +17,7 @@ from germane.ranking.behaviour import formulas
 from germane.ranking.behaviour.interval import BOUNDING, Interval
 from germane.ranking.behaviour.kept import Reads, Scales, kept_bounds
 from germane.ranking.behaviour.operations import EXACT, ROUGH, SLACK, FloatArray, Operations
-from germane.ranking.behaviour.readings import Reading, Readings, Zero
+from germane.ranking.behaviour.readings import Reading, Readings, Scores, Zero
 from germane.signals.blocks import Numbers
 from germane.signals.decay import BLOCK, IntArray
 from germane.text.segment import BoolArray
@@ -122,6 +122,18 @@ class Evaluation:
     def is_drawn(self) -> bool:
         """Whether any number is drawn by the seed: to find the best of such all must be drawn."""
         return any(part.form.term.kind == "shuffle" for part in self.parts)
+
+    @property
+    def above_zero(self) -> IntArray | None:
+        """The items that alone may have a sum above zero, ascending; None where all may."""
+        found = []
+        for part in self.parts:
+            sparse = self._sparse(part.form.term)
+            if sparse is None or part.form.transforms or part.sign * part.weight < 0:
+                return None
+            if isinstance(sparse, Scores):
+                found.append(sparse.above_zero)
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def settle(self, candidates: IntArray) -> None:
         """Find what transforms over all candidates need to know of them."""
@@ -262,6 +274,14 @@ class Evaluation:
         if kind in ("wilson", "gem"):
             return readings.total("like"), readings.total("view")
         return ()
+
+    def _sparse(self, term: Term) -> Reading | None:
+        """Return the reading that a term is, where it is one that only some items have; else nothing."""
+        if term.kind == "cooccurrence":
+            return self.readings.cooccurrence(term.of)
+        if term.kind == "again":
+            return self.readings.again()
+        return self.readings.shared_tags(term.of) if term.kind == "shared_tags" else None
 
     def _reads(self, part: Part) -> Reads | None:
         """Return what a part reads, if bounds of it can be kept."""

@@ -366,6 +366,11 @@ class Scores:
         order = np.argsort(ordinals, kind="stable")
         self._ordinals, self._values = ordinals[order], values[order]
 
+    @property
+    def above_zero(self) -> IntArray:
+        """The items whose numbers are above zero, ascending."""
+        return self._ordinals[self._values > 0]
+
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return the numbers of some items, 0 for those that have none."""
         place = np.minimum(np.searchsorted(self._ordinals, ordinals), len(self._ordinals) - 1)

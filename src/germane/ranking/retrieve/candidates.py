@@ -16,7 +16,7 @@ from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
 from germane.ranking.audience import are_among
-from germane.ranking.behaviour.evaluation import of_profile, of_term, of_terms
+from germane.ranking.behaviour.evaluation import Evaluation, of_profile, of_term, of_terms
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best, sorted_by_sum
 from germane.ranking.retrieve.request import RetrieveRequest
@@ -188,8 +188,7 @@ def _given(
         return best(of_term(readings, Term("created_at")), everything, n).ordinals
     if strategy.kind == "signal":
         assert strategy.term is not None
-        found = best(of_term(readings, strategy.term), everything, n)
-        return found.ordinals[found.sums > 0]
+        return _above_zero(of_term(readings, strategy.term), everything, n)
     if strategy.kind == "following":
         followed = everything.among(readings.audience.followed)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
@@ -212,7 +211,13 @@ def _related(readings: Readings, everything: Candidates, strategy: Strategy) -> 
     else:
         evaluation = of_profile(readings, related(strategy.id))
         everything = everything.without(ordinals_of(readings, (strategy.id,)))
-    found = best(evaluation, everything, strategy.n or 0)
+    return _above_zero(evaluation, everything, strategy.n or 0)
+
+
+def _above_zero(evaluation: Evaluation, everything: Candidates, wanted: int) -> IntArray:
+    """Return the best of those whose sums are above zero."""
+    few = evaluation.above_zero
+    found = best(evaluation, everything if few is None else everything.among(few), wanted)
     return found.ordinals[found.sums > 0]
 
 
