@@ -6,14 +6,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
-from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
+from germane.log.events import Base
 from germane.log.journal import epoch, head
 from germane.log.saved import Checkpoints, differing
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
+from germane.people.pairs import IntArray
 from germane.people.seen import PART, Seen
 
 NAME = "people"
@@ -107,6 +110,35 @@ class PeopleView:
             seen.catch_up(connection, seq)
         self._seen, self._epoch = seen, turn
         return seen
+
+
+class Known(NamedTuple):
+    """What a base knew of a user.
+
+    Parameters
+    ----------
+    parts : mapping
+        The base's part without the user.
+    signals : int
+        How many signals of the user the base replaced.
+    items : int64[n]
+        Ordinals of the items that they were on.
+    """
+
+    parts: Parts
+    signals: int
+    items: IntArray
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Known | None:
+    """Return what a base knows of a user, and what it is without; None when it knows nothing."""
+    if PART not in base.parts:
+        return None
+    seen = Seen.from_arrays(0, arrays_from_chunks(chunks(connection, base, PART)))
+    if user not in seen:
+        return None
+    parts = {PART: arrays_to_chunks(seen.without(user).to_arrays())}
+    return Known(parts, seen.signals(user), seen.ever(user))
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
