@@ -173,10 +173,12 @@ class Upkeep:
         check_id(user, "user")
         if not isinstance(erase, bool):
             raise InvalidArgument("erase", f"must be True or False, not {quoted(erase)}")
+        with self._journal.read() as connection:
+            is_behind = unclean(connection) is not None
         done = self._journal.transact(forget, user, erase, without)
         self._moments.drop()
         # Also when nothing is known: rows that went earlier may have left bytes.
-        files = self._clean(user, WAIT)
+        files = self._clean(None if is_behind else user, WAIT)
         files += done.has_changed and self._journal.path is not None
         return ForgetReport(done.seq, done.events, done.folded, done.sketched, files)
 

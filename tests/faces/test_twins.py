@@ -31,6 +31,7 @@ TWINS = {
     "relate": "relate",
     "unrelate": "relate --undo",
     "user": "user",
+    "forget": "user --erase",
     "stats": "stats",
     "check": "check",
     "rebuild": "rebuild",
