@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -288,6 +289,40 @@ def test_what_a_base_cannot_give_back_is_reported(tmp_path: Path) -> None:
         assert traces(tmp_path, "v1") != []
 
 
+def test_what_waits_in_a_base_for_its_time_is_nobodys(tmp_path: Path) -> None:
+    """Fails when what waits keeps the user's hash or number, or others lose theirs."""
+    now = START
+    with germane.open(tmp_path, Schema([Signal("view")], retention="1d"), clock=lambda: now) as db:
+        for id in "ab":
+            db.put(Item(id=id, title="Lamp"))
+        ahead = {"name": "view", "at": now + 200}
+        db.signal_many({**ahead, "item": id, "user": user} for user in (NAME, "bob", "eve") for id in "ab")
+        now += 10
+        db.update("a", tags=["late"])
+        now += 3 * DAY
+        db.update("a", tags=["later"])
+        # Between the events and the base lies a time before what they are of.
+        assert db.gc(dry_run=False).events > 3
+        report = db.forget(NAME)
+        assert (report.events, report.folded) == (0, 2)
+        assert [db.user(user).seen for user in (NAME, "bob", "eve")] == [0, 2, 2]
+        with db._moments.at() as moment, moment.ledgers() as (ledgers, now_):
+            assert ledgers.reach.at(np.array([1, 2]), now_).tolist() == [2, 2]
+        assert db.check() == germane.CheckReport(True)
+        assert traces(tmp_path) == []
+
+
+def test_items_that_were_heard_of_keep_their_places() -> None:
+    """Fails when what is gone from columns takes the items along that were first in it."""
+    with germane.open(schema=Schema([Signal("view")], unknown_items="accept")) as db:
+        db.signal_many([{"name": "view", "item": "ghost", "user": NAME}] * 2)
+        db.signal_many([{"name": "view", "item": id, "user": "bob"} for id in ("ghost", "other")])
+        assert db.forget(NAME, erase=True).events == 2
+        db.put_many(Item(id=id, title="Lamp") for id in ("ghost", "other"))
+        assert [db.count("view", id, "all") for id in ("ghost", "other")] == [1, 1]
+        assert db.check() == germane.CheckReport(True)
+
+
 def filled(folder: Path) -> germane.Database:
     """Return a store that is full of a user: every kind of event and of file names it."""
     db = germane.open(folder)
@@ -325,8 +360,10 @@ def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase:
         assert held.count("users.npy") == 3  # the view of people, and what was left of it
         assert {"journal.sqlite", "shown.sqlite", "reach_users.npy"} <= {*held}
         before, of_bob = db.count("view", "a", "all"), db.user("bob")
+        left_behind = len(list((tmp_path / "views").iterdir()))
         report = db.forget(NAME, erase)
         assert traces(tmp_path) == []
+        assert report.files == 1 + left_behind + 1  # the journal, and what was shown
         assert (report.events, report.seq) == (1 + 100 + 4, db.stats().events)
         for each in (db, other):
             assert each.count("view", "a", "all") == before - erase * 51
@@ -429,6 +466,20 @@ def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path, monkeypatch: py
         assert db.forget(NAME).events == 0
         assert traces(tmp_path) == []
         assert db.check() == other.check() == germane.CheckReport(True)
+
+
+def test_what_could_not_be_cleaned_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails when forgetting another user leaves what was shown to the first."""
+    monkeypatch.setattr("germane.upkeep.WAIT", 0.1)
+    with filled(tmp_path) as db, germane.open(tmp_path) as other:
+        with other._journal.read() as connection:
+            connection.execute("SELECT count(*) FROM log").fetchall()
+            with pytest.raises(Busy):
+                db.forget(NAME)
+        assert db.forget("carl") == ForgetReport(db.stats().events, files=1)
+        assert traces(tmp_path) == []
 
 
 def test_a_reader_that_ends_in_time_is_no_error(tmp_path: Path) -> None:
