@@ -27,11 +27,14 @@ class Change(NamedTuple):
         Events of the user that were in it.
     freed : tuple of str
         Event ids that name no event any more.
+    has_moved : bool
+        Whether rows of columns stand in other places than before.
     """
 
     event: Event
     events: int
     freed: tuple[str, ...] = ()
+    has_moved: bool = False
 
 
 def users_of(event: Event) -> tuple[str, ...]:
@@ -110,7 +113,7 @@ def _erased(event: RecordSignals, user: str) -> Change:
         if (told := getattr(event, name))
     }
     changed = msgspec.structs.replace(event, **columns, **lists)
-    return Change(_without_name(changed, number), len(gone), freed)
+    return Change(_without_name(changed, number), len(gone), freed, has_moved=True)
 
 
 def _without_name(event: RecordSignals, number: int) -> RecordSignals:

@@ -193,7 +193,7 @@ def _link(connection: apsw.Connection, links: list[tuple[int, int]]) -> None:
 def _free(connection: apsw.Connection, change: Change) -> None:
     """Let event ids name nothing any more, and the others of their record the rows where they are now."""
     connection.executemany("DELETE FROM event_id WHERE id = ?", ((id,) for id in change.freed))
-    if isinstance(change.event, RecordSignals):
+    if change.has_moved and isinstance(change.event, RecordSignals):
         connection.executemany(
             "UPDATE event_id SET row = ? WHERE id = ?",
             ((row, id) for row, id in enumerate(change.event.event_ids) if id is not None),
