@@ -293,6 +293,66 @@ def retrieval() -> str:
     return "\n\n".join(parts)
 
 
+def opening() -> str:
+    """Show the first readings of a process that opens a large store."""
+    found = results("opening")
+    rows = [
+        [
+            name.replace("_", " "),
+            f"{each['decayed_s']:.2f}",
+            f"{each['decayed_and_where_s']:.2f}",
+            f"{each['bytes_a_row']:.0f}",
+            f"{each['resident_mb']:,.0f}",
+        ]
+        for name, each in found.items()
+        if name.startswith("after")
+    ]
+    head = ["opened", "first score, s", "score and filter, s", "bytes an item and signal", "resident, MB"]
+    return table(head, rows)
+
+
+def reactivity() -> str:
+    """Show how soon a signal is in the ranking."""
+    rows = [
+        [f"{each['items']:,}", each["from"], f"{each['p50_us'] / 1e3:.1f}", f"{each['p99_us'] / 1e3:.1f}"]
+        for each in results("reactivity")["measured"]
+    ]
+    return table(["items", "asked by", "p50, ms", "p99, ms"], rows)
+
+
+def popularity() -> str:
+    """Show what rankings by popularity tell of the next day."""
+    parts = []
+    for each in results("popularity")["logs"]:
+        forward = each["forward"]
+        against = forward["decayed_against_undecayed"]
+        rows = [
+            [name.removeprefix("d") if name != "undecayed" else "none", _interval(of)]
+            for name, of in forward["ndcg"].items()
+        ]
+        parts += [
+            f"**{each['name']}**: {each['events']:,} events,"
+            f" imported at {each['events_per_s']:,.0f} a second."
+            f" {_agreement(each['agreement'])}",
+            table(["half-life", "nDCG@20 of the next day"], rows),
+            f"Chosen on the first {forward['steps_to_choose']} steps: {forward['half_life']}; on the other"
+            f" {forward['steps_judged']}, against no decay: {against['mean']:+.4f} ({against['low']:+.4f} to"
+            f" {against['high']:+.4f}), p {against['p']:.4f}, better / equal / worse"
+            f" {against['better']} / {against['equal']} / {against['worse']}.",
+        ]
+    return "\n\n".join(parts)
+
+
+def _agreement(of: Results) -> str:
+    orders = (of["trending_in_the_same_order"], of["most_viewed_in_the_same_order"])
+    told = ", ".join("yes" if is_same else "**no**" for is_same in orders)
+    return (
+        f"Counts that differ from a plain computation: {of['counts_that_differ']}; greatest relative error"
+        f" of a decayed score: {of['decayed_greatest_relative_error']:.0e}; `trending` and `most_viewed` in"
+        f" the same order: {told}."
+    )
+
+
 def _best(of: Results, shape: str) -> str:
     found = of.get("top", {}).get(shape)
     return f"{found['p50_us']:,.0f} / {found['p99_us']:,.0f}" if found else "-"
@@ -320,7 +380,9 @@ def _megabytes(count: int) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "machine": lambda: machine("quality", "learning", "speed", "signals"),
+    "machine": lambda: machine(
+        "quality", "learning", "speed", "signals", "retrieve", "reactivity", "opening", "popularity"
+    ),
     "requirement": requirement,
     "steps": steps,
     "quality": quality,
@@ -329,6 +391,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "first-search": first_search,
     "speed": speed,
     "signals": signals,
+    "retrieval": retrieval,
+    "reactivity": reactivity,
+    "opening": opening,
+    "popularity": popularity,
 }
 """What stands between the markers of the page."""
 

@@ -399,3 +399,13 @@ def test_batches_are_kept_whole_or_not_at_all(db: germane.Database, monkeypatch:
     with pytest.raises(NotFound, match=r"^rows\[6\]: there is no item 'zzz'"):
         db.signal_many(columns)
     assert db.count("view", "a", "all") == 9
+
+
+def test_weights_may_be_numbers_of_numpy() -> None:
+    db = germane.open()
+    lamp = db.put(Item(title="Lamp"))
+    for weight in (np.int64(2), np.float32(0.5), np.uint8(1)):
+        db.signal("like", lamp, weight=weight)  # type: ignore[arg-type]
+    assert db.decayed("like", lamp) == pytest.approx(3.5)
+    with pytest.raises(InvalidArgument, match=r"^weight: must be a number"):
+        db.signal("like", lamp, weight=np.bool_(True))  # type: ignore[arg-type]

@@ -97,7 +97,8 @@ def check_weight(value: object, field: str) -> float:
     """Return a weight: a finite number of at most 1e12 either way."""
     if type(value) is float and -GREATEST_WEIGHT <= value <= GREATEST_WEIGHT:
         return value
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= GREATEST_WEIGHT
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    usable = is_number and abs(value) <= GREATEST_WEIGHT  # type: ignore[arg-type]
     if not usable or not math.isfinite(value):  # type: ignore[arg-type]
         raise InvalidArgument(field, f"must be a number from -1e12 to 1e12, not {quoted(value)}")
     return float(value)  # type: ignore[arg-type]

@@ -90,14 +90,26 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
         return np.frombuffer(self.ordinals, "<i8")
 
     @property
+    def order_places(self) -> IntArray:
+        """Where the order's items stand among `items`."""
+        return np.frombuffer(self.order, "<i4").astype(np.int64)
+
+    @property
+    def explorer_places(self) -> IntArray:
+        """Where what there is to explore stands among `items`."""
+        return np.frombuffer(self.explorers, "<i4").astype(np.int64)
+
+    @property
     def in_order(self) -> list[int]:
         """The ordinals of the order."""
-        return [int(ordinal) for ordinal in self.items[np.frombuffer(self.order, "<i4")].tolist()]
+        ordinals: list[int] = self.items[self.order_places].tolist()
+        return ordinals
 
     @property
     def to_explore(self) -> list[int]:
         """The ordinals of what there is to explore."""
-        return [int(ordinal) for ordinal in self.items[np.frombuffer(self.explorers, "<i4")].tolist()]
+        ordinals: list[int] = self.items[self.explorer_places].tolist()
+        return ordinals
 
     @property
     def contributions(self) -> FloatArray:

@@ -183,6 +183,9 @@ def _least(evaluation: Evaluation, items: Items, lower: FloatArray) -> float:
             others = lower < least
             others[visited] = False
             rest = np.flatnonzero(others)
+            if len(rest) * BLOCK > 2 * items.count:
+                # Most of what these blocks hold is not among the items, and their bounds say little of them.
+                return min(least, float(evaluation.sums(_of_few(evaluation, items, 1)[1]).min()))
             rest = rest[np.argsort(lower[rest], kind="stable")]
         visited, rest = rest[:step], rest[step:]
         visited = visited[lower[visited] < least]
@@ -223,7 +226,8 @@ def _sorted(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: in
 def by_id(readings: Readings, ordinals: IntArray) -> IntArray:
     """Return numbers that order items as their ids do, by code point: int64[items]."""
     catalog = readings.catalog
-    if len(ordinals) > MANY_TIES or catalog.has("by id"):
+    # All ids are put in order at the cost of looking up a quarter of them, and stay so until one is put.
+    if len(ordinals) > min(MANY_TIES, readings.size // 4) or catalog.has("by id"):
         ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))[ordinals]
         return ranks
     query = "SELECT i.ordinal FROM json_each(?) j JOIN item i ON i.ordinal = j.value ORDER BY i.id"

@@ -200,16 +200,21 @@ class Ranker:
 
     def fill(self, feed: Feed) -> Chosen:
         """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
-        live = self.readings.audience.admitted(self.readings.catalog.live)
-        limit, to_explore = self.request.limit, feed.to_explore
+        limit = self.request.limit
+        explorers = feed.items[self.still_there(feed, feed.explorer_places)].tolist()
         return choose(
-            (ordinal for ordinal in feed.in_order if live[ordinal]),
-            (ordinal for ordinal in to_explore if live[ordinal]),
-            slots(self.profile.exploration, limit) if to_explore else (),
+            feed.items[self.still_there(feed, feed.order_places)].tolist(),
+            explorers,
+            slots(self.profile.exploration, limit) if explorers else (),
             Limits(self.readings.catalog, self.diversity, limit),
             self.places(feed),
             relax=self.diversity is not None and self.diversity.relax,
         )
+
+    def still_there(self, feed: Feed, places: IntArray) -> IntArray:
+        """Return the places of items that are live and not hidden by now."""
+        live = self.readings.audience.admitted(self.readings.catalog.live)
+        return places[live[feed.items[places]]]
 
     def _explorers(self, order: IntArray) -> Explorers:
         if not self.profile.exploration:
@@ -229,9 +234,9 @@ def _page(
     began: float,
 ) -> Page:
     readings, request = ranker.readings, ranker.request
-    places = {ordinal: place for place, ordinal in enumerate(feed.items.tolist())}
-    left = _left(feed, chosen, readings)
-    more = bool(left)
+    places = _places(ranker, feed, chosen)
+    left = _left(ranker, feed, chosen, places)
+    more = bool(len(left))
     if feed.in_stretches:
         is_full = feed.offset + len(chosen.shown) >= KEPT
         more = not is_full and (more or ranker.goes_on(feed))
@@ -258,21 +263,30 @@ def _page(
     )
 
 
-def _left(feed: Feed, chosen: Chosen, readings: Readings) -> list[int]:
-    """Return what a page leaves of the order, as ordinals: what it held back, then what it never reached."""
-    gone = {*chosen.shown, *chosen.held_back}
-    live = readings.audience.admitted(readings.catalog.live)
-    rest = (ordinal for ordinal in feed.in_order if ordinal not in gone and live[ordinal])
-    return [*chosen.held_back, *rest][:KEPT]
+def _places(ranker: Ranker, feed: Feed, chosen: Chosen) -> dict[int, int]:
+    """Return where what was looked at for a page stands in the feed's columns."""
+    looked_at = ranker.still_there(feed, feed.order_places)[: chosen.used]
+    places = np.append(looked_at, feed.explorer_places)
+    return dict(zip(feed.items[places].tolist(), places.tolist(), strict=True))
 
 
-def _rest(feed: Feed, chosen: Chosen, left: list[int], places: dict[int, int]) -> bytes:
+def _left(ranker: Ranker, feed: Feed, chosen: Chosen, places: dict[int, int]) -> IntArray:
+    """Return what a page leaves of the order, as places: what it held back, then what it never reached."""
+    held = [places[ordinal] for ordinal in chosen.held_back]
+    gone = np.zeros(len(feed.items), np.bool_)
+    gone[held] = True
+    gone[[places[ordinal] for ordinal in chosen.shown]] = True
+    rest = ranker.still_there(feed, feed.order_places)
+    return np.append(np.array(held, np.int64), rest[~gone[rest]])[:KEPT]
+
+
+def _rest(feed: Feed, chosen: Chosen, left: IntArray, places: dict[int, int]) -> bytes:
     gone = set(chosen.shown)
     return encoded(
         msgspec.structs.replace(
             feed,
             offset=feed.offset + len(chosen.shown),
-            order=packed([places[ordinal] for ordinal in left]),
+            order=packed(left),
             explorers=packed([places[ordinal] for ordinal in feed.to_explore if ordinal not in gone]),
             held=len(chosen.held_back),
             shown=feed.shown + np.array(chosen.shown, "<i8").tobytes() if feed.in_stretches else b"",
