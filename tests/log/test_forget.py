@@ -241,7 +241,7 @@ def test_the_state_is_that_of_a_log_without_the_events(steps: list[Any]) -> None
 @settings(max_examples=15)
 @given(history, history)
 def test_a_base_forgets_as_well(first: list[Any], second: list[Any]) -> None:
-    """Seen to fail when a base keeps the hashes of reach, the user's number, or what waits for its time."""
+    """Seen to fail when a base keeps the hashes of reach, or the place of the user among the others."""
     story, reference = Recorded(schemas=WITH_BASE), Recorded(nobody, WITH_BASE)
     for part in (first, second):
         for step, pause in part:
@@ -571,7 +571,7 @@ def test_a_kill_in_the_middle_leaves_the_old_or_the_new(
 ) -> None:
     """Killed at many writes to disk, and between its steps; opening the store finishes what was begun.
 
-    Seen to fail when opening does not go on, and when the mark is set after the transaction.
+    Seen to fail when opening does not go on, and when nothing marks what is to be cleaned.
     """
     monkeypatch.setattr(people_view, "WORTH_SAVING", 1)
     whole, folder = tmp_path / "whole", tmp_path / "killed"
