@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +18,13 @@ from germane import Busy, Conflict, Corruption, ForgetReport, InvalidArgument, I
 from germane.log.events import ForgetUser
 from germane.people import view as people_view
 from germane.signals import view as signals_view
-from germane.signals.reach import hashes
-from support.faults import FaultyDisk
+from support.forgotten import NAME, filled, traces
 from support.story import SCHEMAS, START, USERS, Story, answers, history
 
 DAY = 86_400.0
-NAME = 'zaphod "Ä\\ö" beeble'
-"""A name that JSON writes in other ways than MessagePack."""
 WITH_BASE = tuple(
     Schema(each.signals, lang=each.lang, unknown_items="accept", retention="1d") for each in SCHEMAS
 )
-
-
-def traces(folder: Path, name: str = NAME) -> list[str]:
-    """Return the files in which a user's name, or its hash, is written in any way."""
-    number = int(hashes([name])[0])
-    forms = {
-        name.encode(),
-        json.dumps(name)[1:-1].encode(),
-        json.dumps(name, ensure_ascii=False)[1:-1].encode(),
-        name.encode("utf-16-le"),
-        number.to_bytes(8, "little"),
-        number.to_bytes(8, "big"),
-    }
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    assert files
-    return [path.name for path in files if any(form in path.read_bytes() for form in forms)]
 
 
 class Recorded(Story):
@@ -331,26 +307,6 @@ def test_items_that_were_heard_of_keep_their_places() -> None:
         assert db.check() == germane.CheckReport(True)
 
 
-def filled(folder: Path) -> germane.Database:
-    """Return a store that is full of a user: every kind of event and of file names it."""
-    db = germane.open(folder)
-    db.put_many(Item(id=id, title=f"Lamp {id}", creator="eve") for id in "abcdef")
-    db.signal("view", "a", user=NAME, event_id=f"single of {NAME}", page="p1", position=3)
-    db.signal("view", "a", user="bob", event_id="single of bob")
-    users = (NAME, "bob", "eve")
-    rows = [{"name": "view", "item": "abcdef"[n % 6], "user": users[n % 3]} for n in range(300)]
-    db.signal_many(
-        {**row, "event_id": f"m{n} {NAME}" if row["user"] == NAME else f"m{n}"} for n, row in enumerate(rows)
-    )
-    for user in (NAME, "bob"):
-        db.relate(user, "hide", "b")
-        db.relate(user, "follow", "eve")
-        db.relate(user, "save", "c")
-    db.unrelate(NAME, "save", "c")
-    assert db.retrieve("shuffle", user=NAME, limit=2).cursor
-    return db
-
-
 @pytest.mark.parametrize("erase", [False, True])
 def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase: bool) -> None:
     """Seen to fail without writing the file anew, without emptying the log beside it, without shown's."""
@@ -507,97 +463,3 @@ def test_a_reader_that_ends_in_time_is_no_error(tmp_path: Path) -> None:
         assert db.forget(NAME).events == 105
         thread.join()
         assert traces(tmp_path) == []
-
-
-class Killing(FaultyDisk):
-    """A disk at whose n-th operation the process is killed."""
-
-    left = 0
-
-    def operate(self, name: str) -> None:
-        self.left -= 1
-        if not self.left:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def in_child(do: Callable[[], object]) -> bool:
-    """Do something in a process of its own; tell if it was killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            do()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or not status
-    return os.WIFSIGNALED(status)
-
-
-def forget_until(folder: Path, operation: int) -> None:
-    """Forget on a disk at whose n-th operation the process is killed."""
-    disk = Killing("killing")
-    db = germane.open(folder)
-    disk.left = operation
-    db.forget(NAME)
-
-
-def forget_up_to(folder: Path, where: str) -> None:
-    """Forget in a process that is killed in front of a step."""
-    module, _, path = where.partition(":")
-    *outer, name = path.split(".")
-    target: Any = import_module(module)
-    for part in outer:
-        target = getattr(target, part)
-    setattr(target, name, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-    germane.open(folder).forget(NAME)
-
-
-STEPS = (
-    "germane.log.journal:Journal.scrub",
-    "germane.log.checkpoint:clear_before",
-    "germane.log.shown:Shown.forget",
-    "germane.upkeep:is_clean",
-)
-
-
-def kills(folder: Path) -> Iterator[Callable[[], object]]:
-    for where in STEPS:
-        yield partial(forget_up_to, folder, where)
-    for operation in range(1, 9_999, 13):
-        yield partial(forget_until, folder, operation)
-
-
-def told(db: germane.Database) -> list[Any]:
-    counts = [db.count("view", id, "all") for id in "abcdef"]
-    return [counts, db.user("bob"), db.user("eve"), db.top("lamp", user="bob")[0]]
-
-
-def test_a_kill_in_the_middle_leaves_the_old_or_the_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Killed at many writes to disk, and between its steps; opening the store finishes what was begun.
-
-    Seen to fail when opening does not go on, and when nothing marks what is to be cleaned.
-    """
-    monkeypatch.setattr(people_view, "WORTH_SAVING", 1)
-    whole, folder = tmp_path / "whole", tmp_path / "killed"
-    with filled(whole) as db:
-        before = told(db)
-    seen = []
-    for kill in kills(folder):
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(whole, folder)
-        was_killed = in_child(kill)
-        with germane.open(folder) as db:
-            assert told(db) == before
-            assert db.check() == germane.CheckReport(True)
-            is_forgotten = db.user(NAME).signals == 0
-            assert (traces(folder) == []) is is_forgotten
-        assert (traces(folder) == []) is is_forgotten
-        seen.append(is_forgotten)
-        if not was_killed:
-            break
-    assert len(seen) > 12
-    assert not was_killed
-    assert {*seen} == {False, True}
