@@ -47,7 +47,7 @@ def test_it_opens_with_two_commands_that_exist() -> None:
 
 
 def test_its_commands_do_what_they_say(here: Path) -> None:
-    """Fails when a search that it shows finds nothing in this project's own documentation."""
+    """Fails when a search that it shows finds nothing in this project's own documents, or a feed is empty."""
     verbs = ["learn", "search", "search", "signal", "search", "retrieve", "explain", "shell", "check"]
     assert [argv[1] for argv in COMMANDS] == verbs
     id = "ID"
@@ -57,6 +57,9 @@ def test_its_commands_do_what_they_say(here: Path) -> None:
             assert "docs/" in said
             assert "Nothing found" not in said
             id = said.partition("; id ")[2].split()[0]
+        if argv[1] in ("retrieve", "explain"):
+            assert id in said
+            assert "0 items" not in said
         if "--explain" in argv:
             assert "proximity" in said
             assert ("behaviour.most_liked" in said) == ("--profile" in argv)

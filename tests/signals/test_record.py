@@ -168,6 +168,23 @@ def test_what_is_refused_leaves_nothing_behind(
     assert db.count("view", "b", "all") == 0
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_five_minutes_ahead_is_still_accepted(db: germane.Database, many: bool) -> None:
+    """Fails when the limit itself is refused, and when one microsecond more is not."""
+
+    def record(at: float) -> None:
+        if many:
+            db.signal_many({"name": ["view"], "item": ["a"], "at": [at]})
+        else:
+            db.signal("view", "a", at=at)
+
+    record(NOW + 300)
+    events = db.stats().events
+    with pytest.raises(InvalidArgument, match="more than 5 minutes ahead"):
+        record(NOW + 300.000001)
+    assert db.stats().events == events
+
+
 def test_errors_of_many_name_the_row(db: germane.Database) -> None:
     good = {"name": "view", "item": "a"}
     for rows, message in (
@@ -370,6 +387,21 @@ def test_a_schema_is_read_from_toml(tmp_path: Path) -> None:
         ({"name": ["view", None]}, "rows[1].name: must be a string, not NoneType"),
         ({"item": ["a", "zzz"]}, "rows[1]: there is no item 'zzz' to signal on"),
         ({"position": [0, -1]}, "rows[1].position: -1 is out of range"),
+        ({"event_id": ["e", "e"]}, "rows[1]: event id 'e' was used for another event (view on 'a')"),
+        ({"weight": np.array(2.0)}, "weight: must be a column of values, not ndarray"),
+        (
+            {"at": np.array(["NaT", "0000-12-31"], "datetime64[D]")},
+            "rows[1].at: '0000-12-31' lies outside the years 1 to 9999",
+        ),
+        # As microseconds these overflow, the first of them into the year -109.
+        (
+            {"at": np.array(["1169000-01-01", "2020-01-01"], "datetime64[D]")},
+            "rows[0].at: '1169000-01-01' lies",
+        ),
+        (
+            {"at": np.array(["2020-01-01", "-9999999-01-01"], "datetime64[D]")},
+            "rows[1].at: '-9999999-01-01' lies",
+        ),
         ({"wieght": [1, 2]}, "wieght: is nothing an event has: it has name, item, user"),
     ],
 )

@@ -13,7 +13,7 @@ import numpy as np
 from germane.log.events import RecordSignals
 from germane.log.fold import next_ordinal, plain
 from germane.log.journal import Writer
-from germane.model.errors import InvalidArgument, NotFound
+from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
 from germane.model.times import SECOND, to_micros
 from germane.model.values import are_plain_ids, check_id
 from germane.signals.decay import FloatArray, IntArray
@@ -146,7 +146,7 @@ def record_many(writer: Writer, batch: Batch, where: int) -> int:
         field = f"rows[{where + int(ahead[0])}].at"
         raise InvalidArgument(field, "lies more than 5 minutes ahead of the database's time")
     if batch.event_ids is not None:
-        batch = _new(writer.connection, batch)
+        batch = _new(writer.connection, batch, where)
     # Whether the caller gave the time is said once for a record of the log.
     timed = batch.at != _UNTIMED
     parts = [batch] if timed.all() or not timed.any() else [
@@ -206,7 +206,7 @@ def _ordinals(writer: Writer, items: list[str], where: int) -> tuple[IntArray, t
     return np.fromiter(map(ordinals.__getitem__, items), np.int64, len(items)), first
 
 
-def _new(connection: apsw.Connection, batch: Batch) -> Batch:
+def _new(connection: apsw.Connection, batch: Batch, where: int) -> Batch:
     """Return the events that were not recorded before, nor earlier in the batch."""
     named = [event_id for event_id in batch.event_ids or () if event_id is not None]
     used = {
@@ -224,7 +224,10 @@ def _new(connection: apsw.Connection, batch: Batch) -> Batch:
             row = batch.row(place)
             before = recorded.row(event_id) if event_id in used else seen.get(event_id)
             if before is not None:
-                check_same(row, before)
+                try:
+                    check_same(row, before)
+                except Conflict as error:
+                    raise Conflict(f"rows[{where + place}]: {error.message}") from None
                 continue
             seen[event_id] = row
         kept.append(place)
@@ -272,7 +275,9 @@ def _listed(name: object, values: object) -> Any:
         raise InvalidArgument(str(name), f"is nothing an event has: it has {', '.join(FIELDS)}")
     if isinstance(values, np.ndarray) and values.ndim == 1:
         return values if values.dtype.kind in "fiuM" else values.tolist()
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    # An array without a dimension looks as if it could be iterated over.
+    is_scalar = isinstance(values, np.ndarray) and values.ndim == 0
+    if isinstance(values, (str, bytes)) or is_scalar or not isinstance(values, Iterable):
         raise InvalidArgument(str(name), f"must be a column of values, not {type(values).__name__}")
     return list(values)
 
@@ -318,7 +323,7 @@ def _times(values: Any, count: int, start: int) -> IntArray:
     if values is None:
         return np.full(count, _UNTIMED)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return values.astype("datetime64[us]").astype(np.int64)  # "not a time" is the least int64 too
+        return _of_datetimes(values, start)
     numbers = _numbers(values)
     if numbers is None:
         checked = (
@@ -332,6 +337,21 @@ def _times(values: Any, count: int, start: int) -> IntArray:
         micros: IntArray = np.rint(numbers.astype(np.float64) * SECOND).astype(np.int64)
     else:
         micros = numbers.astype(np.int64) * SECOND
+    return micros
+
+
+def _of_datetimes(values: Any, start: int) -> IntArray:
+    """Return NumPy's times as microseconds; "not a time" is the least int64, as no time is."""
+    # In years, which no unit overflows: as microseconds, far ones would turn up somewhere else.
+    years = values.astype("datetime64[Y]").astype(np.int64) + 1970
+    wrong = np.flatnonzero(~np.isnat(values) & ((years < 1) | (years > 9999)))
+    if len(wrong):
+        place = int(wrong[0])
+        raise InvalidArgument(
+            f"rows[{start + place}].at",
+            f"{quoted(str(values[place]))} lies outside the years 1 to 9999 (UTC)",
+        )
+    micros: IntArray = values.astype("datetime64[us]").astype(np.int64)
     return micros
 
 
