@@ -1,4 +1,4 @@
-"""Writes the tables of `docs/benchmarks.md` from the results, so that no figure is written by hand.
+"""Writes the tables of the pages of benchmarks and their plots, so that no figure is written by hand.
 
 python -m benchmarks.report            # write
 python -m benchmarks.report --check    # fail if the page is not what the results say
@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.environment import results
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGES = (PAGE, PAGE.parent / "quality.md")
 _MARKED = re.compile(r"(<!-- begin (?P<name>[a-z-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 
 Results = dict[str, Any]
@@ -401,11 +402,21 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def written(page: str) -> str:
     """Return a page with every table as the results give it."""
+    from benchmarks import recommended  # which is made with what is here
+
+    tables = {**TABLES, **recommended.TABLES}
 
     def fill(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{TABLES[match['name']]()}\n\n{match[3]}"
+        return f"{match[1]}\n{tables[match['name']]()}\n\n{match[3]}"
 
     return _MARKED.sub(fill, page)
+
+
+def plots() -> dict[Path, str]:
+    """Return the plots that the pages show, by their files."""
+    from benchmarks import recommended
+
+    return {PAGE.parent / f"quality-{part}.svg": recommended.plot(part) for part in ("feeds", "searches")}
 
 
 def main() -> None:
@@ -414,10 +425,12 @@ def main() -> None:
         "--check", action="store_true", help="write nothing; fail if something is out of date"
     )
     given = parser.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
+    wanted = {page: written(page.read_text(encoding="utf-8")) for page in PAGES} | plots()
     if given.check:
-        sys.exit(0 if written(page) == page else f"{PAGE.name} is not what the results say")
-    PAGE.write_text(written(page), encoding="utf-8")
+        wrong = [path.name for path, text in wanted.items() if path.read_text(encoding="utf-8") != text]
+        sys.exit(f"not what the results say: {', '.join(wrong)}" if wrong else 0)
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from benchmarks.bm25 import plain_scores, ranking
 from benchmarks.corpora import as_words
 from benchmarks.environment import results
 from benchmarks.questions import QUESTIONS
-from benchmarks.report import PAGE, written
+from benchmarks.report import PAGES, plots, written
 from benchmarks.significance import difference, interval
 from benchmarks.trees import TREES, front_matter
 from hypothesis import given
@@ -104,8 +104,11 @@ def test_every_tree_has_ten_searches() -> None:
 
 
 def test_the_page_says_what_the_results_say() -> None:
-    page = PAGE.read_text("utf-8")
-    assert written(page) == page
+    for path in PAGES:
+        page = path.read_text("utf-8")
+        assert written(page) == page
+    for path, plot in plots().items():
+        assert path.read_text("utf-8") == plot
 
 
 def test_the_results_hold_what_must_hold() -> None:

@@ -32,6 +32,7 @@ from germane.model.values import (
     neutral,
 )
 from germane.people.calls import PeopleCalls
+from germane.people.taste_view import TasteView
 from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
@@ -114,12 +115,15 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
         self._people = PeopleView(self._journal.id, self._journal.views, read_only)
+        self._tastes = TasteView(self._journal.id, self._journal.views, read_only)
         self._signals = SignalView(self._journal.id, self._journal.views, read_only)
         self._text = TextView(self._journal.id, self._journal.views, read_only)
         self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
-        self._views = (self._text, self._catalogs, self._signals, self._people)
+        self._views = (self._text, self._catalogs, self._signals, self._people, self._tastes)
         self._shown = Shown(folder, read_only)
-        self._moments = Moments(self._journal, self._text, self._catalogs, self._signals, self._people)
+        self._moments = Moments(
+            self._journal, self._text, self._catalogs, self._signals, self._people, self._tastes
+        )
         try:
             if declared is not None:
                 self._declare(declared)
@@ -191,7 +195,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         return items.put_many(self._journal, iterable)
 
     def update(self, id: str, **changes: Any) -> Receipt:
-        """Change an item in place: its metadata, tags, creator, created_at or collection.
+        """Change an item in place: its metadata, tags, creator, created_at, collection or embedding.
 
         Parameters
         ----------
@@ -367,7 +371,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
                 if found is None:
                     raise NotFound(f"item {id!r} never had the revision {rev!r}")
                 row = found
-            return row.item()
+            return row.item(content.embedding_of(connection, row.ordinal))
 
     def document(self, docid: str) -> Document:
         """Return a document and where its sections stand.

@@ -21,6 +21,8 @@ from germane.model.errors import Busy, Corruption, Error, InvalidArgument, quote
 from germane.model.reports import CheckReport, Finding, ForgetReport, GcReport, Stats
 from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
+from germane.people.taste_view import TasteView
+from germane.people.taste_view import states as states_of_tastes
 from germane.people.view import PeopleView
 from germane.people.view import states as states_of_people
 from germane.people.view import without as without_in_people
@@ -46,9 +48,10 @@ class Upkeep:
     _journal: Journal
     _signals: SignalView
     _people: PeopleView
+    _tastes: TasteView
     _text: TextView
     _catalogs: CatalogView
-    _views: tuple[TextView, CatalogView, SignalView, PeopleView]
+    _views: tuple[TextView, CatalogView, SignalView, PeopleView, TasteView]
     _moments: Moments
     _shown: Shown
 
@@ -251,6 +254,7 @@ class Upkeep:
                 *guarded("catalog", self._catalogs.check, connection),
                 *guarded("signals", self._signals.check, connection),
                 *guarded("people", self._people.check, connection),
+                *guarded("people", self._tastes.check, connection),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
@@ -273,4 +277,8 @@ def without(connection: apsw.Connection, base: Base, user: str) -> Kept:
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
     """Return what every view that derives from the log came to at a position."""
-    return {**states_of_signals(connection, seq), **states_of_people(connection, seq)}
+    return {
+        **states_of_signals(connection, seq),
+        **states_of_people(connection, seq),
+        **states_of_tastes(connection, seq),
+    }

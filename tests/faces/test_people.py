@@ -43,7 +43,7 @@ def test_user_show(cli: Cli) -> None:
     cli.good("signal", "view", "a", "--user", "ann")
     cli.good("signal", "view", "a", "--user", "ann")
     assert cli.good("user", "show", "ann") == (
-        "ann has seen 1 item; 2 signals recorded.\nfollow   bob, eve\n"
+        "ann has seen 1 item; 2 signals recorded.\nfollow   bob, eve\nlikes    bob 0.20\n"
     )
     shown = json.loads(cli.good("user", "show", "ann", "--json"))
     assert (shown["seen"], shown["relations"]["follow"]) == (1, ["bob", "eve"])

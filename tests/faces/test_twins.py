@@ -25,6 +25,7 @@ TWINS = {
     "search": "search",
     "retrieve": "retrieve",
     "explain": "explain",
+    "related": "related",
     "query": "query",
     "signal": "signal",
     "signal_many": "import",
@@ -51,6 +52,8 @@ WITHOUT_A_TWIN = {
 VERBS_OF_THEIR_OWN = {
     "init": "open, with a schema",
     "schema": "Database.schema, and Schema.from_toml",
+    "replay": "germane.evaluation.replay",
+    "tune": "germane.evaluation.tune",
     "version": "germane.__version__",
     "shell": "query, again and again",
 }

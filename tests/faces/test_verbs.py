@@ -279,3 +279,11 @@ def test_paths_in_any_encoding_are_learned_and_printed(cli: Cli) -> None:
     (cli.folder / name).write_text("# Kaffee")
     assert as_json(cli, "learn", name)["added"] == 1
     assert r"caf\xe9.md:1" in cli.good("search", "kaffee")
+
+
+def test_a_vector_is_a_list_in_json(cli: Cli) -> None:
+    cli.good("put", "--id", "a", "--title", "A", "--embedding", "[1, 0.5]")
+    assert json.loads(cli.good("get", "a", "--json"))["embedding"] == [1.0, 0.5]
+    cli.good("update", "a", "--embedding", "[0.5, 1]")
+    assert json.loads(cli.good("get", "a", "--json"))["embedding"] == [0.5, 1.0]
+    assert "embedding: is no list of numbers" in cli.bad(2, "put", "--title", "A", "--embedding", "x")

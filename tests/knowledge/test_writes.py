@@ -218,7 +218,7 @@ class TestUpdate:
             ({"creator": ""}, "creator: is empty: an id has 1 to 200 characters"),
             ({"collection": None}, "collection: must be a string, not NoneType"),
             ({"created_at": float("inf")}, "created_at: inf is not a time"),
-            ({"embedding": [1.0]}, "embedding: is not available in this version: leave it at None"),
+            ({"embedding": [1.0, "x"]}, "embedding[1]: must be a number, not 'x'"),
         ],
     )  # fmt: skip
     def test_values_that_are_refused(self, db: Database, changes: dict[str, Any], message: str) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +64,14 @@ METADATA = st.dictionaries(ID, st.one_of(SCALAR, st.lists(SCALAR, max_size=4).ma
         ("lang", "englsh", "'englsh' is no language: give a name or code like 'english' or 'en'"),
         ("lang", 1, "must be a string, not int"),
         ("created_at", "now", "a time is an aware datetime or seconds since the epoch, not str"),
-        ("embedding", [0.5], "is not available in this version: leave it at None"),
+        ("embedding", "0.5", "must be a list of numbers, not str"),
+        ("embedding", 0.5, "must be a list of numbers, not float"),
+        ("embedding", np.zeros((1, 2)), "must be a list of numbers, not ndarray"),
+        ("embedding", [], "has 0 numbers: a vector has 1 to 4,096"),
+        ("embedding", [0.0] * 4_097, "has 4,097 numbers: a vector has 1 to 4,096"),
+        ("embedding", [0.5, float("nan")], "holds a number that is not finite"),
+        ("embedding", [0.5, float("-inf")], "holds a number that is not finite"),
+        ("embedding", [1e39], "holds a number that is too great for float32"),
     ],
 )
 def test_what_is_refused(field: str, value: Any, message: str) -> None:

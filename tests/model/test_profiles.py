@@ -17,10 +17,10 @@ from germane.model.diversity import Diversity
 
 TERMS = (
     "is no term: there are SIGNAL.decayed, SIGNAL.count.24h, SIGNAL.velocity.1h, SIGNAL.ratio.SIGNAL, "
-    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, reach, engagement, hot, rising, "
-    "controversial, wilson, gem, shuffle, created_at"
+    "recency.48h, meta.NAME, text, preference, affinity, cooccurrence, again, cosine, shared_tags, reach, "
+    "engagement, hot, rising, controversial, wilson, gem, shuffle, created_at"
 )
-STRATEGIES = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N)"
+STRATEGIES = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N), related(N)"
 NUMBER = "give how many, from 1 to 1,000,000"
 WINDOW = "needs a window: one of 1h, 24h, 7d, 30d, all"
 WEIGHT = "must be a number from -1e+12 to 1e+12, not"
@@ -56,7 +56,7 @@ def test_names_that_are_refused(name: Any) -> None:
         ("candidates", ["fresh(1000001)"], f"candidates[0]: 'fresh(1000001)': {NUMBER}"),
         ("candidates", ["signal(reach)"], f"candidates[0]: 'signal(reach)': {NUMBER}"),
         ("candidates", ["fresh(a, 3)"], f"candidates[0]: 'fresh(a, 3)': there are {STRATEGIES}"),
-        ("candidates", ["related(3)"], f"candidates[0]: 'related(3)': there are {STRATEGIES}"),
+        ("candidates", ["related()"], f"candidates[0]: 'related()': {NUMBER}"),
         ("candidates", ["related(, 3)"], "candidates[0]: is empty: an id has 1 to 200 characters"),
         ("candidates", ["all", "signal(x, 5)"], f"candidates[1]: 'x' {TERMS}"),
         ("candidates", ["signal(log1p(reach), 4)"], f"candidates[0]: 'log1p(reach)' {TERMS}"),
@@ -186,7 +186,7 @@ def test_strategies_that_transforms_can_look_over() -> None:
         ({"max_share": {"id": 0.5}}, f"max_share: 'id' is no field to limit: there are {FIELDS}"),
         ({"max_share": {"meta.": 0.5}}, f"max_share: 'meta.' is no field to limit: there are {FIELDS}"),
         ({"max_share": {3: 0.5}}, f"max_share: 3 is no field to limit: there are {FIELDS}"),
-        ({"mmr": 0.5}, "mmr: is not available in this version: leave it at None"),
+        ({"mmr": 1.5}, "mmr: must be a number from 0 to 1, not 1.5"),
         ({"relax": 1}, "relax: must be True or False, not 1"),
     ],
 )

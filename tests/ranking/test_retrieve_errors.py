@@ -12,7 +12,7 @@ from germane import CursorExpired, Diversity, InvalidArgument, Item, NotFound, P
 LIMITS = "a whole number from 1 to 1000"
 BUILT_IN = (
     "new, old, most_viewed, most_liked, most_shared, hot, trending, rising, controversial, hidden_gems, "
-    "shuffle, for_you, top:24h"
+    "shuffle, for_you, following, notification, top:24h, related:ID"
 )
 WINDOWS = "top:1h, top:24h, top:7d, top:30d, top:all"
 LATER = "is not available in this version"
@@ -35,9 +35,7 @@ def db() -> germane.Database:
         ({"profile": "top"}, f"profile: 'top' needs a window: {WINDOWS}"),
         ({"profile": "top:2h"}, f"profile: 'top:2h' needs a window: {WINDOWS}"),
         ({"profile": "hot:24h"}, "profile: 'hot' takes nothing after a colon"),
-        ({"profile": "related:a"}, f"profile: 'related:a' {LATER} of retrieve"),
-        ({"profile": "following"}, f"profile: 'following' {LATER} of retrieve"),
-        ({"profile": "notification"}, f"profile: 'notification' {LATER} of retrieve"),
+        ({"profile": "related:"}, "profile: 'related' needs the id of an item: write related:ID"),
         ({"limit": 0}, f"limit: 0 is out of range: it must be {LIMITS}"),
         ({"limit": 1001}, f"limit: 1001 is out of range: it must be {LIMITS}"),
         ({"limit": "3"}, f"limit: must be {LIMITS}, not '3'"),
@@ -68,7 +66,11 @@ def db() -> germane.Database:
         ({"user": ""}, f"user: {EMPTY}"),
         ({"user": 3}, "user: must be a string, not int"),
         ({"session": "s"}, f"session: {LATER}: leave it at None"),
-        ({"similar_to": "a"}, f"similar_to: {LATER}: leave it at None"),
+        ({"similar_to": 3}, "similar_to: must be a string, not int"),
+        (
+            {"similar_to": "a", "candidates": ["b"]},
+            "similar_to: names the candidates, and so does candidates: give one of them",
+        ),
         ({"session_weights": 1}, f"session_weights: {LATER}: leave it at None"),
         ({"facets": ("tags",)}, f"facets: {LATER}: leave it at ()"),
         ({"as_of": 1.5}, "as_of: must be a position of the log or an aware datetime, not float"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from germane.knowledge.items import as_event, check_item, current, is_same, keep
+from germane.knowledge.items import as_event, check_dimension, check_item, current, is_same, keep
 from germane.log.content import document, only_listed_in, placements
 from germane.log.events import DeleteDocument, PutDocument, metadata_to_plain
 from germane.log.fold import plain
 from germane.log.journal import Writer
 from germane.model.documents import Placement
+from germane.model.embeddings import dimension_of
 from germane.model.errors import InvalidArgument
 from germane.model.items import Item, Receipt, hash_id
 from germane.model.values import Value
@@ -53,6 +54,9 @@ def put_document(
         if was is None or not was.live or not is_same(event, was):
             keep(writer, section)
             events.append(event)
+    embedded = [event.embedding for event in events if event.embedding is not None]
+    for embedding in embedded[1:]:
+        check_dimension(embedding, dimension_of(embedded[0]))
     event_metadata = metadata_to_plain(dict(metadata))
     if (
         before is not None

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from germane.log.content import Row, item_by_id
+from germane.log.content import Row, dimension, item_by_id
 from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
 from germane.log.fold import plain
 from germane.log.journal import Journal, Writer
+from germane.model.embeddings import check_embedding, dimension_of, to_bytes
 from germane.model.errors import InvalidArgument, NotFound
 from germane.model.items import Item, Receipt
 from germane.model.times import to_micros
-from germane.model.values import check_id, check_metadata, check_names, neutral
+from germane.model.values import check_id, check_metadata, check_names
 
 IN_PLACE = ("metadata", "tags", "creator", "created_at", "embedding", "collection")
 """Fields that `update` takes; the others are content, and changing them makes a new revision."""
@@ -36,13 +37,14 @@ class Current(NamedTuple):
     kind: str
     created_at: int
     live: int
+    embedding: bytes | None
 
 
 def current(writer: Writer, id: str) -> Current | None:
     """Return the state of an item, live or not; None for one that was never put."""
     found = writer.connection.execute(
-        "SELECT rev, creator, metadata, tags, collection, kind, created_at, live FROM item"
-        " WHERE id = ? AND rev <> ''",
+        "SELECT rev, creator, metadata, tags, collection, kind, created_at, live,"
+        " (SELECT data FROM vector WHERE vector.ordinal = item.ordinal) FROM item WHERE id = ? AND rev <> ''",
         (id,),
     ).fetchone()
     return Current(*found) if found else None
@@ -86,6 +88,8 @@ def as_event(writer: Writer, item: Item, id: str, was: Current | None) -> PutIte
         created_at = to_micros(given, "created_at")
     else:
         created_at = was.created_at if was else writer.now
+    embedding = None if item.embedding is None else to_bytes(item.embedding)
+    check_dimension(embedding, dimension(writer.connection) if embedding else None)
     return PutItem(
         id=id,
         rev=item.rev,
@@ -95,7 +99,15 @@ def as_event(writer: Writer, item: Item, id: str, was: Current | None) -> PutIte
         tags=tuple(item.tags),
         collection=item.collection,
         kind=item.kind,
+        embedding=embedding,
     )
+
+
+def check_dimension(embedding: bytes | None, wanted: int | None) -> None:
+    """Refuse a vector that has more or fewer numbers than those of the store."""
+    if embedding is not None and wanted is not None and dimension_of(embedding) != wanted:
+        has = f"has {dimension_of(embedding):,} numbers"
+        raise InvalidArgument("embedding", f"{has}, and the vectors of this store have {wanted:,}")
 
 
 def keep(writer: Writer, item: Item) -> None:
@@ -127,7 +139,7 @@ def check_changes(changes: dict[str, Any]) -> dict[str, Any]:
         elif field == "tags":
             checked[field] = check_names(value, field)
         elif field == "embedding":
-            neutral(embedding=(value, None))
+            checked[field] = None if value is None else to_bytes(check_embedding(value))
         elif field == "created_at":
             checked[field] = to_micros(value, field)
         else:
@@ -152,8 +164,10 @@ def update(writer: Writer, id: str, changes: dict[str, Any]) -> Receipt:
         "tags": tuple(msgspec.json.decode(was.tags)),
         "collection": was.collection,
         "created_at": was.created_at,
+        "embedding": was.embedding,
     }
     after = dict(changes)
+    check_dimension(changes.get("embedding"), dimension(writer.connection))
     if "metadata" in changes:
         merged = {**metadata_from_plain(msgspec.json.decode(was.metadata)), **changes["metadata"]}
         after["metadata"] = metadata_to_plain({k: v for k, v in merged.items() if v is not None})
@@ -200,6 +214,7 @@ def is_same(event: PutItem, was: Current) -> bool:
         and event.collection == was.collection
         and event.kind == was.kind
         and event.created_at == was.created_at
+        and event.embedding == was.embedding
         and list(event.tags) == msgspec.json.decode(was.tags)
         and plain(event.metadata) == was.metadata
     )

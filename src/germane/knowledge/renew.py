@@ -89,7 +89,9 @@ def renew(
             tally.changed += 1
         event = as_event(writer, item, id, was)
         keep(writer, item)
-        events.append(msgspec.structs.replace(event, creator=was.creator if was else None))
+        # A file says nothing of these: what was set stays.
+        kept = {"creator": was.creator, "embedding": was.embedding} if was else {}
+        events.append(msgspec.structs.replace(event, **kept))
     places = tuple(
         Placement(id, cut.level, None if cut.parent is None else ids[cut.parent], cut.heading_path, cut.lines)
         for id, cut in zip(ids, source.sections, strict=True)

@@ -12,7 +12,9 @@ import msgspec
 
 from germane.log.base import SCHEMAS, base_of, chunks
 from germane.log.events import DeclareSchema, decode, metadata_from_plain
+from germane.log.tables import DIMENSION
 from germane.model.documents import Document, Placement
+from germane.model.embeddings import from_bytes
 from germane.model.errors import Corruption, SchemaError
 from germane.model.items import Item
 from germane.model.profiles import Profile
@@ -40,8 +42,8 @@ class Row(msgspec.Struct, frozen=True):
     description: str | None
     body: str | bytes
 
-    def item(self) -> Item:
-        """Return it as people receive it."""
+    def item(self, embedding: bytes | None = None) -> Item:
+        """Return it as people receive it, with its vector."""
         with readable(self.id):
             return Item(
                 id=self.id,
@@ -56,6 +58,7 @@ class Row(msgspec.Struct, frozen=True):
                 kind=self.kind,
                 lang=self.lang,
                 created_at=to_datetime(self.created_at),
+                embedding=None if embedding is None else from_bytes(embedding),
             )
 
 
@@ -119,6 +122,18 @@ def item_by_ordinal(connection: apsw.Connection, ordinal: int) -> Row:
     row = _row(connection.execute(f"{_ROW} WHERE i.ordinal = ?", (ordinal,)).fetchone())
     assert row is not None
     return row
+
+
+def embedding_of(connection: apsw.Connection, ordinal: int) -> bytes | None:
+    """Return an item's vector as it is kept, None without one."""
+    found: bytes | None = connection.execute("SELECT data FROM vector WHERE ordinal = ?", (ordinal,)).get
+    return found
+
+
+def dimension(connection: apsw.Connection) -> int | None:
+    """Return how many numbers the store's vectors have, None before the first."""
+    found = connection.execute("SELECT value FROM declared WHERE key = ?", (DIMENSION,)).get
+    return None if found is None else int(found)
 
 
 def items_by_ordinals(connection: apsw.Connection, ordinals: list[int]) -> list[tuple[Row, bool]]:

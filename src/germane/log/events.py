@@ -31,6 +31,8 @@ class PutItem(Event, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     collection: str = "main"
     kind: str = "default"
+    embedding: bytes | None = None
+    """float32, little-endian; base64 in JSON."""
 
 
 class UpdateItem(Event, frozen=True, kw_only=True):
@@ -42,6 +44,7 @@ class UpdateItem(Event, frozen=True, kw_only=True):
     tags: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     collection: str | msgspec.UnsetType = msgspec.UNSET
     created_at: int | msgspec.UnsetType = msgspec.UNSET
+    embedding: bytes | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class DeleteItem(Event, frozen=True, kw_only=True):

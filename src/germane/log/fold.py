@@ -27,7 +27,8 @@ from germane.log.events import (
     Unrelate,
     UpdateItem,
 )
-from germane.log.tables import FOLDED, FOLDED_NAMES
+from germane.log.tables import DIMENSION, FOLDED, FOLDED_NAMES
+from germane.model.embeddings import dimension_of
 from germane.model.errors import Corruption
 
 MARKED = 256
@@ -166,6 +167,8 @@ def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
     if found is not None:
         connection.execute("DELETE FROM tag WHERE ordinal = ?", (ordinal,))
     _tag(connection, ordinal, event.tags)
+    if found is not None or event.embedding is not None:
+        _embed(connection, ordinal, event.embedding)
 
 
 def next_ordinal(connection: apsw.Connection) -> int:
@@ -190,6 +193,17 @@ def _tag(connection: apsw.Connection, ordinal: int, tags: tuple[str, ...]) -> No
         connection.execute("INSERT INTO tag VALUES (?, ?)", (tag, ordinal))
 
 
+def _embed(connection: apsw.Connection, ordinal: int, embedding: bytes | None) -> None:
+    if embedding is None:
+        connection.execute("DELETE FROM vector WHERE ordinal = ?", (ordinal,))
+        return
+    connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (ordinal, embedding))
+    # The first one decides how many numbers all have, for good: preferences are made of them.
+    connection.execute(
+        "INSERT OR IGNORE INTO declared VALUES (?, ?)", (DIMENSION, str(dimension_of(embedding)))
+    )
+
+
 def _update_item(connection: apsw.Connection, seq: int, event: UpdateItem) -> None:
     ordinal = _ordinal(connection, event.id)
     connection.execute("UPDATE item SET seq = ? WHERE ordinal = ?", (seq, ordinal))
@@ -202,6 +216,8 @@ def _update_item(connection: apsw.Connection, seq: int, event: UpdateItem) -> No
             _tag(connection, ordinal, value)
         stored = plain(value) if column in ("metadata", "tags") else value
         connection.execute(f"UPDATE item SET {column} = ? WHERE ordinal = ?", (stored, ordinal))
+    if event.embedding is not msgspec.UNSET:
+        _embed(connection, ordinal, event.embedding)
 
 
 def _retire(connection: apsw.Connection, seq: int, ids: tuple[str, ...]) -> None:

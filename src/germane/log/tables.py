@@ -37,6 +37,7 @@ CREATE TABLE version (
 CREATE TABLE tag (
   tag TEXT NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (tag, ordinal)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE vector (ordinal INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE document (
   docid TEXT PRIMARY KEY, title TEXT NOT NULL, root TEXT, source TEXT, digest TEXT, metadata TEXT NOT NULL,
   tags TEXT NOT NULL, collection TEXT NOT NULL, live INTEGER NOT NULL, seq INTEGER NOT NULL
@@ -61,6 +62,10 @@ CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT 
 INSERT INTO view VALUES ('tables', 0);
 """
 
+DIMENSION = "dimension"
+"""The declaration that says how many numbers the store's vectors have."""
+
 FOLDED_NAMES = (
-    "item", "version", "tag", "document", "section", "root", "event_id", "relation", "declared", "view",
+    "item", "version", "tag", "vector", "document", "section", "root", "event_id", "relation", "declared",
+    "view",
 )  # fmt: skip

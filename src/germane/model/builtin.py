@@ -5,6 +5,7 @@ from __future__ import annotations
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.profiles import Profile
 from germane.model.signals import WINDOWS
+from germane.model.strategies import Strategy
 
 BEST = 2_000
 """Candidates that a profile of the top and trending kind takes from each of its own terms."""
@@ -56,17 +57,55 @@ _TOP = {
     )
     for window in WINDOWS
 }
+_FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"]
+"""Where the candidates of ``for_you`` come from."""
 COLD_START = Profile(
     "for_you",
-    candidates=["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"],
+    candidates=_FOR_YOU,
     boosts=["0.7 saturate(3)(engagement)", "0.3 recency.48h"],
     exploration=0.1,
 )
-"""What ``for_you`` is for those of whom nothing is known."""
-_PROFILES["for_you"] = COLD_START
+"""What ``for_you`` is for those of whom no signal is known."""
+FOR_YOU = Profile(
+    "for_you",
+    candidates=_FOR_YOU,
+    boosts=["0.4 preference", "0.3 saturate(3)(engagement)", "0.2 recency.48h", "0.3 affinity"],
+    exploration=0.1,
+)
+"""What it is for the others."""
+_PROFILES["for_you"] = FOR_YOU
+_PROFILES["following"] = Profile("following", candidates=["following(1000000)"], sort="created_at")
+_PROFILES["notification"] = Profile(
+    "notification",
+    candidates=["following(10000)", "signal(affinity, 10000)"],
+    boosts=["affinity", "recency.24h"],
+)
+UNSEEN = ("notification",)
+"""Profiles that leave out what the user has seen."""
 
-NAMES = (*_PROFILES, "top", "following", "related", "notification", "search")
+_RELATED = ("cooccurrence", "cosine", "shared_tags")
+"""What makes an item related to another."""
+
+NAMES = (*_PROFILES, "top", "related", "search")
 """Names that no schema can declare."""
+
+
+def related(id: str, n: int = BEST) -> Profile:
+    """Return the profile of what is related to an item.
+
+    Raises
+    ------
+    InvalidArgument
+        There is no id.
+
+    Examples
+    --------
+    >>> [str(each) for each in related("lamp").candidates]
+    ['related(lamp, 2000)']
+    """
+    if not id:
+        raise InvalidArgument("profile", "'related' needs the id of an item: write related:ID")
+    return Profile("related", candidates=[Strategy("related", n, id=id)], boosts=_RELATED)
 
 
 def built_in(name: str) -> Profile | None:
@@ -83,6 +122,8 @@ def built_in(name: str) -> Profile | None:
     '3 like.count.24h'
     """
     base, colon, given = name.partition(":")
+    if base == "related":
+        return related(given)
     if base == "top":
         if given not in _TOP:
             known = ", ".join(f"top:{window}" for window in _TOP)

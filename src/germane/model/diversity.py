@@ -10,7 +10,7 @@ import msgspec
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filters import FIELDS, Field
 from germane.model.frozen import FrozenDict
-from germane.model.values import check_count, check_id, neutral
+from germane.model.values import check_count, check_id, check_share
 
 SHARED = tuple(name for name in FIELDS if name not in ("id", "created_at"))
 """Fields of which a page may hold a share at most, beside metadata."""
@@ -26,8 +26,10 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
     max_share : mapping of str to float
         Field (``meta.format``, ``type``, ``tags``...) to the greatest share of the page that one value of it
         may have, above 0 to 1; always at least one item. Items without a value are not limited.
-    mmr : None
-        Not available in this version.
+    mmr : float, optional
+        Lambda of maximal marginal relevance, 0 to 1: each place goes to the item with the greatest
+        ``lambda * score - (1 - lambda) * (greatest cosine to what the page shows already)``, among the best
+        10 times the page's limit.
     relax : bool
         Whether a page that would be short is filled with what was held back, in order.
 
@@ -56,7 +58,8 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
             )
         shares = {str(shared_field(name)): _share(name, share) for name, share in self.max_share.items()}
         msgspec.structs.force_setattr(self, "max_share", FrozenDict(shares))
-        neutral(mmr=(self.mmr, None))
+        if self.mmr is not None:
+            msgspec.structs.force_setattr(self, "mmr", check_share(self.mmr, "mmr", 0.0))
         if not isinstance(self.relax, bool):
             raise InvalidArgument("relax", f"must be True or False, not {quoted(self.relax)}")
 
@@ -70,9 +73,10 @@ class Diversity(msgspec.Struct, frozen=True, kw_only=True):
         data = {
             "max_per_creator": self.max_per_creator,
             "max_share": dict(self.max_share),
+            "mmr": self.mmr,
             "relax": self.relax,
         }
-        return {name: value for name, value in data.items() if value}
+        return {name: value for name, value in data.items() if value or (name == "mmr" and value is not None)}
 
     @classmethod
     def of(cls, given: object, field: str = "diversity") -> Diversity | None:

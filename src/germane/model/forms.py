@@ -14,10 +14,12 @@ from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
 
 PLAIN = (
-    "text", "preference", "affinity", "cooccurrence", "reach", "engagement", "hot", "rising", "controversial",
-    "wilson", "gem", "shuffle", "created_at",
+    "text", "preference", "affinity", "cooccurrence", "again", "cosine", "shared_tags", "reach", "engagement",
+    "hot", "rising", "controversial", "wilson", "gem", "shuffle", "created_at",
 )  # fmt: skip
 """Terms that take nothing."""
+OF_ONE = ("cooccurrence", "cosine", "shared_tags")
+"""Terms that are of one item, which the profile says."""
 OVER_CANDIDATES = ("minmax", "rank")
 """Transforms that look at all candidates."""
 TRANSFORMS = ("linear", "log1p", "saturate", *OVER_CANDIDATES)
@@ -37,7 +39,8 @@ class Term(NamedTuple):
     signal : str or None
         Of a reading.
     of : str or None
-        The window, the signal that a ratio is of, the half-life of recency, or the name of the metadata.
+        The window, the signal that a ratio is of, the half-life of recency, the name of the metadata, or the
+        id of the item that a term of `OF_ONE` is of.
     """
 
     kind: str
@@ -45,6 +48,8 @@ class Term(NamedTuple):
     of: str | None = None
 
     def __str__(self) -> str:
+        if self.kind in OF_ONE:
+            return self.kind
         if self.kind == "meta":
             return str(Field("meta", self.of))
         return ".".join(part for part in (self.signal, self.kind, self.of) if part is not None)

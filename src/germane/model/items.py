@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
+from germane.model.embeddings import check_embedding
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.languages import language_name
 from germane.model.times import to_datetime, to_micros
-from germane.model.values import Value, check_id, check_metadata, check_names, check_text, neutral
+from germane.model.values import Value, check_id, check_metadata, check_names, check_text
 
 _CHECKS: dict[str, Callable[[object, str], str]] = {
     "id": check_id, "title": check_text, "description": check_text, "creator": check_id,
@@ -54,7 +55,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     created_at : datetime or float, optional
         The time of insertion without one.
     embedding : sequence of float, optional
-        Not available in this version.
+        Its vector: 1 to 4,096 finite numbers, kept as float32; all items of a store have as many.
     rev : str
         The hash of the content, whatever is given here.
 
@@ -82,7 +83,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "default"
     lang: str | None = None
     created_at: datetime | float | None = None
-    embedding: None = None
+    embedding: Sequence[float] | None = None
     rev: str = ""
 
     def __post_init__(self) -> None:
@@ -98,7 +99,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         force(self, "lang", check_lang(self.lang))
         if self.created_at is not None:
             force(self, "created_at", to_datetime(to_micros(self.created_at, "created_at")))
-        neutral(embedding=(self.embedding, None))
+        if self.embedding is not None:
+            force(self, "embedding", check_embedding(self.embedding))
         force(self, "rev", rev_of(self.type, self.lang, self.title, self.description, self.body))
 
 

@@ -50,10 +50,11 @@ class UserState(msgspec.Struct, frozen=True, kw_only=True):
         How many items they have seen: those that a signal of theirs was on.
     signals : int
         How many signals of theirs were recorded.
-    preference : None
-        Not available in this version.
-    affinities : dict
-        Empty in this version.
+    preference : tuple of float, or None
+        What they lean to, as float32: the moving average of the vectors of what they acted on. None while no
+        signal moved it.
+    affinities : dict of str to float
+        For each creator on whose items a signal of theirs was, how much they like them; the greatest first.
     sessions : tuple
         Empty in this version.
     """
@@ -62,8 +63,8 @@ class UserState(msgspec.Struct, frozen=True, kw_only=True):
     relations: Mapping[str, tuple[str, ...]]
     seen: int
     signals: int
-    preference: None = None
-    affinities: Mapping[str, Any] = msgspec.field(default_factory=FrozenDict)
+    preference: tuple[float, ...] | None = None
+    affinities: Mapping[str, float] = msgspec.field(default_factory=FrozenDict)
     sessions: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:

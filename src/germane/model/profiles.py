@@ -10,7 +10,7 @@ import msgspec
 
 from germane.model.diversity import Diversity
 from germane.model.errors import InvalidArgument, SchemaError, quoted
-from germane.model.forms import Form, Term, finite, number, parse_form, parse_term, read_number
+from germane.model.forms import OF_ONE, Form, Term, finite, number, parse_form, parse_term, read_number
 from germane.model.signals import Signal
 from germane.model.strategies import GREATEST_UNITED, Strategy, parse_strategy
 from germane.model.tables import check_table
@@ -158,6 +158,22 @@ class Profile(msgspec.Struct, frozen=True):
         if self.sort is not None:
             return (self.sort.form,)
         return tuple(weighted.form for weighted in (*self.boosts, *self.penalties))
+
+    @property
+    def origin(self) -> str | None:
+        """The item that its first ``related(ID, n)`` starts from; without one, the user's own are meant."""
+        return next((each.id for each in self.candidates if each.id is not None), None)
+
+    def related_to(self, form: Form) -> Form:
+        """Return a form whose term, if it is of one item, is of the one that this starts from."""
+        origin, term = self.origin, form.term
+        if origin is None or term.kind not in OF_ONE:
+            return form
+        return form._replace(term=term._replace(of=origin))
+
+    def threshold_term(self, gate: Gate) -> Term:
+        """Return the term of a gate, as `related_to` would have it."""
+        return self.related_to(Form(gate.term)).term
 
     @property
     def label(self) -> str:

@@ -13,7 +13,7 @@ GREATEST_UNITED = 10_000
 """How many candidates a transform over all of them may see, by the sum of the strategies' numbers."""
 
 _CALL = re.compile(r"(signal|nearest|following|fresh|related)\((.*)\)", re.DOTALL)
-_FORMS = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N)"
+_FORMS = "all, ids, signal(TERM, N), fresh(N), nearest(N), following(N), related(ID, N), related(N)"
 
 
 class Strategy(NamedTuple):
@@ -28,7 +28,7 @@ class Strategy(NamedTuple):
     term : Term or None
         What ``signal`` takes the greatest of.
     id : str or None
-        What ``related`` starts from.
+        What ``related`` starts from; without one, from what the user did lately.
     """
 
     kind: str
@@ -74,11 +74,11 @@ def parse_strategy(text: object, field: str = "candidates") -> Strategy:
     kind, given = call.groups()
     first, comma, last = given.rpartition(",")
     n = _count(last, text, field)
-    if (kind in ("signal", "related")) != bool(comma):
+    if kind != "related" and (kind == "signal") != bool(comma):
         raise InvalidArgument(field, f"{quoted(text)}: there are {_FORMS}")
     if kind == "signal":
         return Strategy(kind, n, term=parse_term(first, field))
-    return Strategy(kind, n, id=check_id(first.strip(), field) if kind == "related" else None)
+    return Strategy(kind, n, id=check_id(first.strip(), field) if comma else None)
 
 
 def _count(text: str, whole: str, field: str) -> int:

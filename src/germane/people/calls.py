@@ -9,6 +9,7 @@ from germane.model.items import Receipt
 from germane.model.people import OF_ITEMS, UserState, check_relation
 from germane.model.values import check_id
 from germane.people.relations import live_only, relate, relations_of, unrelate
+from germane.people.taste_view import TasteView
 from germane.people.view import PeopleView
 
 
@@ -17,6 +18,7 @@ class PeopleCalls:
 
     _journal: Journal
     _people: PeopleView
+    _tastes: TasteView
 
     def relate(self, user: str, relation: str, target: str) -> Receipt:
         """Let a user follow, save, mute, hide or block something, from the next query on.
@@ -100,6 +102,8 @@ class PeopleCalls:
             now = self._journal.now(connection)
             with self._people.at(connection) as seen:
                 items, signals = seen.items(user, now), seen.signals(user)
+            with self._tastes.at(connection) as tastes:
+                taste = tastes.of(user, now)
             told = msgspec.json.encode(items.tolist()).decode()
             query = "SELECT count(*) FROM item WHERE live = 1 AND ordinal IN (SELECT value FROM json_each(?))"
             return UserState(
@@ -110,4 +114,6 @@ class PeopleCalls:
                 },
                 seen=int(connection.execute(query, (told,)).get),
                 signals=signals,
+                preference=None if taste.preference is None else tuple(taste.preference.tolist()),
+                affinities=taste.by_name(),
             )

@@ -6,11 +6,13 @@ import apsw
 
 from germane.log.content import profile as declared_profile
 from germane.log.content import schema
-from germane.model.builtin import NAMES, built_in
-from germane.model.errors import InvalidArgument, quoted
+from germane.model.builtin import COLD_START, FOR_YOU, NAMES, built_in
+from germane.model.errors import InvalidArgument, NotFound, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.profiles import Profile
+from germane.model.values import check_id
+from germane.ranking.audience import Audience
 
 
 def check_where(where: object) -> Filter | None:
@@ -41,17 +43,31 @@ def check_state(where: Filter | None, user: str | None) -> Filter | None:
     return where
 
 
-def find_profile(connection: apsw.Connection, name: str) -> Profile:
+def check_profile(name: object) -> str:
+    """Return a profile's name, which may hold an id after a colon."""
+    base, colon, given = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if base == "related" and colon and given:
+        return f"related:{check_id(given, 'profile')}"
+    return check_id(name, "profile")
+
+
+def find_profile(connection: apsw.Connection, name: str, audience: Audience) -> Profile:
     """Return the profile of a name: a built-in one, or one that the store declares or has declared.
+
+    ``for_you`` is another one for those of whom no signal was recorded.
 
     Raises
     ------
     InvalidArgument
         There is none.
+    NotFound
+        There is no item that it starts from.
     """
     found = built_in(name) or declared_profile(connection, name)
     if found is not None:
-        return found
+        if found.name == "related" and not is_live(connection, str(found.origin)):
+            raise NotFound(f"there is no item {found.origin!r} that anything could be related to")
+        return COLD_START if found is FOR_YOU and not audience.has_history else found
     if name.partition(":")[0] in NAMES:
         raise InvalidArgument("profile", f"{quoted(name)} is not available in this version of retrieve")
     declared = ", ".join(sorted({each.name for each in schema(connection).profiles})) or "none"
@@ -62,4 +78,10 @@ def find_profile(connection: apsw.Connection, name: str) -> Profile:
 
 
 def _listed() -> list[str]:
-    return [f"{name}:24h" if name == "top" else name for name in NAMES if name == "top" or built_in(name)]
+    given = {"top": "top:24h", "related": "related:ID"}
+    return [given.get(name, name) for name in NAMES if name in given or built_in(name)]
+
+
+def is_live(connection: apsw.Connection, id: str) -> bool:
+    """Tell whether there is a live item of an id."""
+    return connection.execute("SELECT 1 FROM item WHERE id = ? AND live = 1", (id,)).get is not None

@@ -12,10 +12,15 @@ from germane.model.filters import Filter
 from germane.model.pages import Reason
 from germane.model.people import RELATIONS
 from germane.model.times import Micros
+from germane.people.cooccurrence import Related
 from germane.people.relations import relations_of
 from germane.people.seen import Seen
+from germane.people.taste import Taste
+from germane.people.taste_view import TasteView
+from germane.people.tastes import Tastes
 from germane.people.view import PeopleView
 from germane.text.segment import BoolArray, IntArray
+from germane.vectors.matrix import Rows, Vectors
 
 
 class Audience:
@@ -29,6 +34,7 @@ class Audience:
     connection : apsw.Connection, optional
         Inside a read transaction; without a user this and the rest are not needed.
     people : PeopleView, optional
+    tastes : TasteView, optional
     now : int
         Microseconds since the epoch.
     """
@@ -38,16 +44,18 @@ class Audience:
         user: str | None,
         connection: apsw.Connection | None = None,
         people: PeopleView | None = None,
+        tastes: TasteView | None = None,
         now: Micros = 0,
     ) -> None:
         self.user = user
         self._connection = connection
         self._people = people
+        self._tastes = tastes
         self._now = now
 
     def with_user(self, user: str | None) -> Audience:
         """Return the audience of another user, at the same position and time."""
-        return Audience(user, self._connection, self._people, self._now)
+        return Audience(user, self._connection, self._people, self._tastes, self._now)
 
     @cached_property
     def relations(self) -> dict[str, list[str]]:
@@ -93,6 +101,48 @@ class Audience:
         return frozenset(
             target for relation in ("follow", "mute", "block") for target in self.relations[relation]
         )
+
+    @cached_property
+    def has_history(self) -> bool:
+        """Whether any signal of theirs was recorded."""
+        if self.user is None or self._connection is None or self._people is None:
+            return False
+        with self._people.at(self._connection) as seen:
+            return seen.signals(self.user) > 0
+
+    @cached_property
+    def taste(self) -> Taste:
+        """What they lean to; empty without a user."""
+        if self.user is None or self._connection is None or self._tastes is None:
+            return Tastes(()).of(None, self._now)
+        with self._tastes.at(self._connection) as tastes:
+            return tastes.of(self.user, self._now)
+
+    @cached_property
+    def vectors(self) -> Rows:
+        """The vectors of all items."""
+        if self._connection is None or self._tastes is None:
+            return Vectors().seen()
+        with self._tastes.at(self._connection) as tastes:
+            return tastes.of(None, self._now).vectors
+
+    def related(self, id: str | None) -> Related | None:
+        """Return what goes with an item, or without one with what the user did lately; None if none can."""
+        if self._people is None or self._connection is None or (id is None and self.user is None):
+            return None
+        with self._people.neighbours.at(self._connection) as found:
+            if id is None:
+                assert self.user is not None
+                return found.of_user(self.user, self._now)
+            ordinals = self._ordinals((id,), ())
+            return found.of_item(int(ordinals[0]), self._now) if len(ordinals) else None
+
+    def again(self) -> Related | None:
+        """Return what they did with each item, lately the most; None without a user."""
+        if self._people is None or self._connection is None or self.user is None:
+            return None
+        with self._people.neighbours.at(self._connection) as found:
+            return found.again(self.user, self._now)
 
     def admitted(self, live: BoolArray) -> BoolArray:
         """Return which of the live items may be returned."""

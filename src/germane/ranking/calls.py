@@ -16,7 +16,6 @@ from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
 from germane.model.values import check_id, neutral
 from germane.model.weights import SearchWeights
-from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment, Moments
 from germane.ranking.retrieve.explain import explain_retrieve
@@ -81,7 +80,8 @@ class RankingCalls:
         match : {"any", "all"}
             With ``all`` a section holds every word; when none does, any will do and the page says so.
         profile : str
-            Add what this profile says of behaviour to the best by text; ``search`` adds nothing.
+            Add what this profile says of behaviour to the best by text; ``search`` adds the user's
+            taste, nothing without a user.
         personalization : float, optional
             How much of it, 0 to 1: at 1 up to half of the best score by text. Without one, 0.3.
         rerank : int
@@ -163,7 +163,7 @@ class RankingCalls:
         *,
         user: str | None = None,
         session: None = None,
-        similar_to: None = None,
+        similar_to: str | None = None,
         candidates: Sequence[str] | None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
@@ -206,7 +206,9 @@ class RankingCalls:
             Whether results carry reasons.
         as_of : int or datetime, optional
             Answer as it would have been then, as for `search`.
-        session, similar_to, session_weights, facets
+        similar_to : str, optional
+            The id of an item: rank only the 500 items whose vectors are nearest to its own, without it.
+        session, session_weights, facets
             Only their neutral value is available in this version.
 
         Returns
@@ -237,6 +239,36 @@ class RankingCalls:
             keeps = schema(moment.connection).impressions
             return retrieve(readings, self._shown, request, readings.catalog.seq, keeps)
 
+    def related(self, id: str, limit: int = 10) -> Page:
+        """Return the items that go with one: what the same users did, alike vectors, and tags in common.
+
+        Parameters
+        ----------
+        id : str
+        limit : int
+            How many, 1 to 1000.
+
+        Returns
+        -------
+        Page
+            What `retrieve` returns for the profile ``related:ID``.
+
+        Raises
+        ------
+        NotFound
+            There is no such item.
+
+        Examples
+        --------
+        >>> import germane
+        >>> db = germane.open()
+        >>> ids = db.put_many(germane.Item(id=id, title=id) for id in ("lamp", "bulb", "sofa"))
+        >>> receipts = [db.signal("view", id, user="ann") for id in ("lamp", "bulb")]
+        >>> [result.id for result in db.related("lamp").items]
+        ['bulb']
+        """
+        return self.retrieve(f"related:{check_id(id, 'id')}", limit=limit)
+
     def explain(
         self,
         id: str,
@@ -248,6 +280,7 @@ class RankingCalls:
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         candidates: Sequence[str] | None = None,
+        similar_to: str | None = None,
         seed: str | int | None = None,
         limit: int = 20,
         as_of: int | datetime | None = None,
@@ -261,7 +294,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        user, where, collections, candidates, seed, limit, as_of
+        user, where, collections, candidates, similar_to, seed, limit, as_of
             As the query in question had them.
 
         Raises
@@ -282,7 +315,7 @@ class RankingCalls:
         check_id(id, "id")
         neutral(session=(session, None))
         if text is not None:
-            neutral(candidates=(candidates, None), seed=(seed, None))
+            neutral(candidates=(candidates, None), similar_to=(similar_to, None), seed=(seed, None))
             asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
             searched = search_request(
                 text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
@@ -292,6 +325,7 @@ class RankingCalls:
         request = retrieve_request(
             "for_you" if profile is None else profile,
             user=user,
+            similar_to=similar_to,
             candidates=candidates,
             where=where,
             collections=collections,
@@ -349,7 +383,7 @@ def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     catalog = moment.catalogs.at(moment.connection)
     seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
-        audience = Audience(request.user, moment.connection, moment.people, now)
+        audience = moment.audience(request.user, now)
         yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
@@ -361,7 +395,7 @@ def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | 
         return
     catalog = moment.catalogs.at(moment.connection)
     with moment.ledgers() as (ledgers, now):
-        audience = Audience(request.user, moment.connection, moment.people, now)
+        audience = moment.audience(request.user, now)
         yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
 
 

@@ -15,6 +15,7 @@ from germane.log.failures import translated
 from germane.log.journal import Journal, epoch
 from germane.log.past import Place, locate, store_at
 from germane.model.times import Micros
+from germane.people.taste_view import TasteView
 from germane.people.view import PeopleView
 from germane.ranking.audience import Audience
 from germane.signals.view import Ledgers, SignalView
@@ -37,6 +38,7 @@ class Moment:
     catalogs : CatalogView
     signals : SignalView
     people : PeopleView
+    tastes : TasteView
     clock : callable
         Returns the time: of the past always the same.
     now : int
@@ -48,6 +50,7 @@ class Moment:
     catalogs: CatalogView
     signals: SignalView
     people: PeopleView
+    tastes: TasteView
     clock: Callable[[], Micros]
     now: Micros
 
@@ -56,9 +59,9 @@ class Moment:
         """The text index of the snapshot."""
         return self.text.at(self.connection)
 
-    def audience(self, user: str | None) -> Audience:
-        """Return whom a query is for."""
-        return Audience(user, self.connection, self.people, self.now)
+    def audience(self, user: str | None, now: Micros | None = None) -> Audience:
+        """Return whom a query is for, at the time of the snapshot or a later one."""
+        return Audience(user, self.connection, self.people, self.tastes, self.now if now is None else now)
 
     def ledgers(self) -> AbstractContextManager[tuple[Ledgers, Micros]]:
         """Give the ledgers of the snapshot to this reader alone, and the time to read them at."""
@@ -75,6 +78,7 @@ class Moments:
     catalogs : CatalogView
     signals : SignalView
     people : PeopleView
+    tastes : TasteView
         Those of the present.
     """
 
@@ -85,12 +89,14 @@ class Moments:
         catalogs: CatalogView,
         signals: SignalView,
         people: PeopleView,
+        tastes: TasteView,
     ) -> None:
         self._journal = journal
         self._text = text
         self._catalogs = catalogs
         self._signals = signals
         self._people = people
+        self._tastes = tastes
         self._turn = threading.Lock()
         self._pasts: dict[tuple[int, int], _Past] = {}
 
@@ -107,7 +113,8 @@ class Moments:
             with self._journal.read() as connection:
                 yield Moment(
                     connection, self._text, self._catalogs, self._signals, self._people,
-                    clock=lambda: self._journal.now(connection), now=self._journal.now(connection),
+                    self._tastes, clock=lambda: self._journal.now(connection),
+                    now=self._journal.now(connection),
                 )  # fmt: skip
             return
         with self._journal.read() as connection:
@@ -141,6 +148,7 @@ class _Past:
         self._catalogs = CatalogView()
         self._signals = SignalView()
         self._people = PeopleView()
+        self._tastes = TasteView()
         self._now: Micros | None = None
 
     def moment(self, place: Place) -> Moment:
@@ -150,5 +158,5 @@ class _Past:
             self._signals, self._now = SignalView(), place.now
         return Moment(
             self._connection, self._text, self._catalogs, self._signals, self._people,
-            clock=lambda: place.now, now=place.now,
+            self._tastes, clock=lambda: place.now, now=place.now,
         )  # fmt: skip

@@ -30,6 +30,10 @@ class Bar:
         del path
         self._show("learning", done, total)
 
+    def count(self, what: str, done: int, total: int) -> None:
+        """Show how much of something is done."""
+        self._show(what, done, total)
+
     def say(self, what: str) -> None:
         """Show what is being done where there is nothing to count."""
         self._show(what, 0, None)

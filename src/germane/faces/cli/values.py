@@ -46,6 +46,22 @@ def _finite(text: str) -> float:
     return value
 
 
+def embedding(text: str | None) -> Any:
+    """Return a vector from a JSON list of numbers.
+
+    Examples
+    --------
+    >>> embedding("[0.5, -1]")
+    [0.5, -1]
+    """
+    if text is None:
+        return None
+    value = _value(text)
+    if not isinstance(value, list):
+        raise InvalidArgument("embedding", "is no list of numbers: type it like '[0.12, -0.5, 0.33]'")
+    return value
+
+
 def time(text: str | None, field: str = "created_at") -> datetime | float | None:
     """Return a time from ISO 8601 with a zone, or from seconds since the epoch.
 

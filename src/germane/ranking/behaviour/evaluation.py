@@ -25,7 +25,17 @@ from germane.text.segment import BoolArray
 Take = Callable[[Reading], Any]
 """Gives the numbers of a reading for what is evaluated: an array, or an interval."""
 
-_SEQUENTIAL = ("decayed", "count", "velocity", "ratio", "reach", "meta", "created_at")
+_SEQUENTIAL = (
+    "decayed",
+    "count",
+    "velocity",
+    "ratio",
+    "reach",
+    "meta",
+    "created_at",
+    "preference",
+    "affinity",
+)
 """Terms that are the same computed roughly and exactly."""
 _LINEAR = ("decayed", "count", "reach", "meta")
 """Terms that are a reading as it is."""
@@ -332,18 +342,35 @@ class Evaluation:
             return take(readings.created_at())
         if kind == "text":
             return take(readings.text)
-        return take(readings.zero())  # of a user: here there is none
+        if kind == "cooccurrence":
+            return take(readings.cooccurrence(term.of))
+        if kind == "again":
+            return take(readings.again())
+        if kind == "cosine":
+            return take(readings.cosine(term.of))
+        if kind == "shared_tags":
+            return take(readings.shared_tags(term.of))
+        if kind == "preference":
+            return take(readings.preference())
+        if kind == "affinity":
+            return take(readings.affinity())
+        return take(readings.zero())
 
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:
     """Return the evaluation of a profile's base."""
     if profile.sort is not None:
-        return Evaluation(
-            readings, (Part(str(profile.sort), 1.0, float(profile.sort.sign), profile.sort.form),)
-        )
-    boosts = [Part(str(boost.form), boost.weight, 1.0, boost.form) for boost in profile.boosts]
-    penalties = [Part(f"-{each.form}", each.weight, -1.0, each.form) for each in profile.penalties]
+        form = profile.related_to(profile.sort.form)
+        return Evaluation(readings, (Part(str(profile.sort), 1.0, float(profile.sort.sign), form),))
+    related = profile.related_to
+    boosts = [Part(str(boost.form), boost.weight, 1.0, related(boost.form)) for boost in profile.boosts]
+    penalties = [Part(f"-{each.form}", each.weight, -1.0, related(each.form)) for each in profile.penalties]
     return Evaluation(readings, (*boosts, *penalties))
+
+
+def of_terms(readings: Readings, *terms: Term) -> Evaluation:
+    """Return the evaluation of the sum of some terms."""
+    return Evaluation(readings, tuple(Part(str(term), 1.0, 1.0, Form(term)) for term in terms))
 
 
 def of_term(readings: Readings, term: Term) -> Evaluation:

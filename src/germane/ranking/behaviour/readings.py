@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import apsw
@@ -13,6 +13,8 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import Column
 from germane.model.times import SECOND, Micros
+from germane.people.cooccurrence import Related
+from germane.people.taste import Taste
 from germane.ranking.audience import NOBODY, Audience
 from germane.ranking.behaviour.operations import FloatArray
 from germane.signals.blocks import Extremes, Numbers
@@ -140,9 +142,66 @@ class Readings:
 
         return self._once(("meta", name), read)
 
+    def cooccurrence(self, id: str | None) -> Reading:
+        """Return how strongly items go with one, or without one with what the user did lately."""
+
+        def read() -> Reading | None:
+            return self._of_related(self.audience.related(id))
+
+        return self._once(("cooccurrence", id or ""), read)
+
+    def again(self) -> Reading:
+        """Return what the user did with each item, lately the most."""
+        return self._once(("again",), lambda: self._of_related(self.audience.again()))
+
+    def cosine(self, id: str | None) -> Reading:
+        """Return the cosine of the vector of one item and that of each; zeros if it has none."""
+
+        def read() -> Reading | None:
+            query = "SELECT ordinal FROM item WHERE id = ?"
+            ordinal = None if id is None else self.connection.execute(query, (id,)).get
+            vectors = self.audience.vectors
+            vector = None if ordinal is None else vectors.vector(int(ordinal))
+            return None if vector is None else Leaning(partial(vectors.cosines, vector), self.blocks)
+
+        return self._once(("cosine", id or ""), read)
+
+    def shared_tags(self, id: str | None) -> Reading:
+        """Return the share of tags that items have in common with one: of all that either has."""
+
+        def read() -> Reading | None:
+            column = self.catalog.columns.get("tags")
+            query = "SELECT ordinal FROM item WHERE id = ?"
+            ordinal = None if id is None else self.connection.execute(query, (id,)).get
+            if column is None or ordinal is None:
+                return None
+            tags = column.bits[column.at(np.array([ordinal], np.int64))]
+            common = np.bincount(column.ordinals[np.isin(column.bits, tags)], minlength=self.size)
+            ordinals = np.flatnonzero(common)
+            each = column.kept("number of tags", self.size, lambda: _tally(column, self.size))[ordinals]
+            shared = common[ordinals]
+            return self._of_some(ordinals, shared / (each + len(tags) - shared))
+
+        return self._once(("shared_tags", id or ""), read)
+
     def drawn(self) -> Reading:
         """Return numbers drawn from [0, 1) by the seed and each item's id."""
         return self._once(("drawn",), lambda: Drawn(self.connection, self.seed, self.blocks))
+
+    def preference(self) -> Reading:
+        """Return the cosine of what the user leans to and each item's vector."""
+        return self._once(("preference",), self._of_taste(Taste.likeness))
+
+    def affinity(self) -> Reading:
+        """Return how much the user likes each item's creator, within -1 and 1."""
+        return self._once(("affinity",), self._of_taste(Taste.liking))
+
+    def _of_taste(self, read: Callable[[Taste, IntArray], FloatArray]) -> Callable[[], Reading | None]:
+        def make() -> Reading | None:
+            taste = self.audience.taste
+            return None if taste.is_empty else Leaning(partial(read, taste), self.blocks)
+
+        return make
 
     def zero(self) -> Reading:
         """Return zeros."""
@@ -160,6 +219,15 @@ class Readings:
         least, greatest = column.kept("extreme times", self.size, lambda: _extremes(column, self.blocks))
         bounds = change(least), change(greatest)
         return Changed(times, change, *(reversed(bounds) if falls else bounds))
+
+    def _of_related(self, related: Related | None) -> Reading | None:
+        if related is None:
+            return None
+        inside = related.items < self.size
+        return self._of_some(related.items[inside], related.values[inside])
+
+    def _of_some(self, ordinals: IntArray, values: FloatArray) -> Reading | None:
+        return Scores(ordinals, values, self.blocks) if len(ordinals) else None
 
     def _of_array(self, values: FloatArray) -> Reading:
         return Numbers(values, Extremes())
@@ -225,6 +293,30 @@ class Zero:
     def within(self, blocks: IntArray) -> FloatArray:
         """Return zeros."""
         return np.zeros(len(blocks) * BLOCK)
+
+
+class Leaning:
+    """Numbers between -1 and 1 that are computed when they are asked for, each the same way.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the numbers of some items.
+    blocks : int
+    """
+
+    def __init__(self, read: Callable[[IntArray], FloatArray], blocks: int) -> None:
+        self.least = np.full(blocks, -1.0)
+        self.greatest = np.ones(blocks)
+        self._read = read
+
+    def at(self, ordinals: IntArray) -> FloatArray:
+        """Return the numbers of some items."""
+        return self._read(ordinals)
+
+    def within(self, blocks: IntArray) -> FloatArray:
+        """Return the numbers of all items of some blocks."""
+        return self._read((blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel())
 
 
 class Scores:
@@ -300,6 +392,11 @@ def drawn(seed: str, id: str) -> float:
     """
     digest = hashlib.blake2b(f"{seed}\0{id}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / (1 << 53)
+
+
+def _tally(column: Column, size: int) -> IntArray:
+    """Return how many values each item has: int64[size]."""
+    return np.bincount(column.ordinals, minlength=size)
 
 
 def _extremes(column: Column, count: int) -> tuple[IntArray, IntArray]:

@@ -9,17 +9,23 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
+from germane.model.builtin import UNSEEN, related
+from germane.model.errors import NotFound
+from germane.model.filter_text import parse_filter
 from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
 from germane.ranking.audience import mask_of
-from germane.ranking.behaviour.evaluation import of_term
+from germane.ranking.behaviour.evaluation import of_profile, of_term, of_terms
 from germane.ranking.behaviour.readings import Readings
-from germane.ranking.retrieve.order import best
+from germane.ranking.retrieve.order import best, sorted_by_sum
 from germane.ranking.retrieve.request import RetrieveRequest
 from germane.signals.decay import BLOCK
 from germane.text.segment import BoolArray, IntArray
+
+SIMILAR = 500
+"""Candidates of a call that names an item to which they are similar."""
 
 
 class Candidates:
@@ -86,13 +92,21 @@ class Candidates:
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
     """Return the live items that the strategies give, within collections and filter, without hard negatives.
 
-    Ids that a call gives replace the strategies, or join them where the profile names ``ids``.
+    Ids that a call gives replace the strategies, or join them where the profile names ``ids``. So do the
+    items that are nearest to the one that the call names.
+
+    Raises
+    ------
+    NotFound
+        There is no item that others could be similar to.
     """
     strategies = profile.candidates
     if request.candidates is not None and all(each.kind != "ids" for each in strategies):
         strategies = (Strategy("ids"),)
+    if request.similar_to is not None:
+        strategies = (Strategy("similar", SIMILAR, id=request.similar_to),)
     everything = live(readings)
-    asked = tuple(conditions(request))
+    asked = tuple(conditions(profile, request))
     if any(each.kind == "all" for each in strategies):
         return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, strategy, request) for strategy in strategies]
@@ -131,8 +145,10 @@ def live(readings: Readings) -> Candidates:
     return readings.catalog.kept("live", make)
 
 
-def conditions(request: RetrieveRequest) -> Iterable[Filter]:
-    """Return what collections and filter ask of an item."""
+def conditions(profile: Profile, request: RetrieveRequest) -> Iterable[Filter]:
+    """Return what the profile, collections and filter ask of an item."""
+    if profile.name in UNSEEN:
+        yield parse_filter("unseen")
     if request.collections is not None:
         yield Comparison(Field("collection"), "in", request.collections)
     if request.where is not None:
@@ -168,7 +184,42 @@ def _given(
     if strategy.kind == "following":
         followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
-    return np.zeros(0, np.int64)  # what a user is near to or came from: nobody asks here
+    if strategy.kind == "related":
+        return _related(readings, everything, strategy)
+    if strategy.kind == "nearest":
+        near = Candidates(
+            ordinals=np.sort(readings.audience.taste.near(everything.mask, n)), size=readings.size
+        )
+        return best(of_term(readings, Term("preference")), near, n).ordinals
+    if strategy.kind == "similar":
+        return _similar(readings, everything, strategy.id or "", n)
+    return np.zeros(0, np.int64)
+
+
+def _related(readings: Readings, everything: Candidates, strategy: Strategy) -> IntArray:
+    """Return the items that go with one, itself left out, or with what the user did lately."""
+    if strategy.id is None:
+        evaluation = of_terms(readings, Term("cooccurrence"), Term("again"))
+    else:
+        evaluation = of_profile(readings, related(strategy.id))
+        everything = everything.without(ordinals_of(readings, (strategy.id,)))
+    found = best(evaluation, everything, strategy.n or 0)
+    return found.ordinals[found.sums > 0]
+
+
+def _similar(readings: Readings, everything: Candidates, id: str, wanted: int) -> IntArray:
+    """Return the items whose vectors are nearest to that of one, without it; none if it has no vector."""
+    found = readings.connection.execute("SELECT ordinal FROM item WHERE id = ? AND live = 1", (id,)).get
+    if found is None:
+        raise NotFound(f"there is no item {id!r} that others could be similar to")
+    vectors = readings.audience.vectors
+    vector = vectors.vector(int(found))
+    if vector is None:
+        return np.zeros(0, np.int64)
+    others = everything.mask.copy()
+    others[found] = False
+    near = vectors.near(vector, others, wanted)
+    return sorted_by_sum(readings, near, vectors.cosines(vector, near), wanted).ordinals
 
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 from germane.knowledge.catalog import META, Catalog
 from germane.knowledge.columns import FLOAT, INT
 from germane.model.diversity import Diversity
+from germane.ranking.retrieve.mmr import Spread
 
 MAX_PER_CREATOR = "max_per_creator"
 
@@ -30,7 +31,7 @@ class Chosen:
     relaxed : list of int
         Those of the shown that were held back first, and filled the page after all.
     used : int
-        How many of the order were looked at.
+        How many of the order were looked at, at most.
     """
 
     shown: list[int] = field(default_factory=list)
@@ -94,6 +95,7 @@ def choose(
     limits: Limits,
     limit: int,
     relax: bool,
+    spread: Spread | None = None,
 ) -> Chosen:
     """Fill a page.
 
@@ -109,9 +111,11 @@ def choose(
     limit : int
     relax : bool
         Whether what was held back fills a page that would be short.
+    spread : Spread, optional
+        What chooses among the order by likeness to what the page shows.
     """
     chosen, exploring, drawn = Chosen(), set(places), iter(explorers)
-    queue = iter(order)
+    queue = iter(order) if spread is None else spread.over(order, chosen.shown)
     while len(chosen.shown) < limit:
         place = len(chosen.shown)
         ordinal = _next_explorer(drawn, chosen, limits) if place in exploring else None
@@ -123,6 +127,8 @@ def choose(
             break
         limits.take(ordinal)
         chosen.shown.append(ordinal)
+    if spread is not None:
+        chosen.used = max(chosen.used, spread.most)  # any of these may have been taken
     if relax and len(chosen.shown) < limit:
         chosen.relaxed = list(chosen.held_back)[: limit - len(chosen.shown)]
         chosen.shown += chosen.relaxed

@@ -35,7 +35,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
     if known is None:
         raise NotFound(f"there is no item {id!r}")
     ordinal, is_live = known
-    profile = find_profile(readings.connection, request.profile)
+    profile = find_profile(readings.connection, request.profile, readings.audience)
     ranking = rank(readings, profile, request)
     total = ranking.candidates.count
     if not is_live:
@@ -98,17 +98,21 @@ def _rank(evaluation: Evaluation, among: Candidates, ordinal: int, raw: float) -
 
 
 def _why_not(readings: Readings, ranking: Ranking, id: str, ordinal: int, request: RetrieveRequest) -> Reason:
-    for condition in conditions(request):
+    for condition in conditions(ranking.profile, request):
         if not meets(readings, condition)[ordinal]:
             return filtered(_failing(readings, condition, ordinal))
     negative = hard_negative(readings.audience, id, _creator(readings, ordinal))
     if negative is not None:
         return negative
     for gate in ranking.profile.gates:
-        value = float(of_term(readings, gate.term).sums(np.array([ordinal], np.int64))[0])
+        value = float(
+            of_term(readings, ranking.profile.threshold_term(gate)).sums(np.array([ordinal], np.int64))[0]
+        )
         if value < gate.threshold:
             return Reason("Gate", {"gate": str(gate), "value": value})
     strategies = [str(strategy) for strategy in ranking.profile.candidates]
+    if request.similar_to is not None:
+        strategies = [f"similar_to={request.similar_to}"]
     if request.candidates is not None:
         strategies = ["ids"]
     return Reason("NotACandidate", {"candidates": tuple(strategies)})

@@ -24,7 +24,7 @@ PAGES = 3
 """Pages of an order that are kept at a time, where it is of many candidates."""
 
 _KEY, _MAC = 16, 16
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Feed(msgspec.Struct, array_like=True, kw_only=True):

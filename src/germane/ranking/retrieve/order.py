@@ -80,7 +80,7 @@ def best(evaluation: Evaluation, items: Items, wanted: int) -> Ordered:
     ordinals = _of_few(evaluation, items, wanted)[0] if items.count <= FEW else None
     if ordinals is None:
         ordinals = _could_belong(evaluation, items, wanted, evaluation.bounds().greatest)
-    return _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
+    return sorted_by_sum(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
 
 
 def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[Ordered, float]:
@@ -94,7 +94,7 @@ def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[O
         bounds = evaluation.bounds()
         ordinals = _could_belong(evaluation, items, wanted, bounds.greatest)
         least = _least(evaluation, items, bounds.least)
-    ordered = _sorted(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
+    ordered = sorted_by_sum(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
     return ordered, least
 
 
@@ -201,7 +201,7 @@ def _some(ordinals: IntArray, size: FloatArray) -> IntArray:
     return np.append(ordinals[~nothing], ordinals[np.argmax(nothing)])
 
 
-def _sorted(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
+def sorted_by_sum(readings: Readings, ordinals: IntArray, sums: FloatArray, wanted: int) -> Ordered:
     """Return the first of the order; ids are looked up for equal sums only."""
     if len(sums) > wanted:
         threshold = np.partition(sums, len(sums) - wanted)[len(sums) - wanted]

@@ -16,6 +16,7 @@ from germane.model.pages import Degradation, Page
 from germane.model.profiles import Profile
 from germane.ranking.asked import find_profile
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
+from germane.ranking.behaviour.operations import FloatArray
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates, find_candidates
 from germane.ranking.retrieve.diversify import Chosen, Limits, choose
@@ -31,6 +32,7 @@ from germane.ranking.retrieve.feed import (
     resume,
 )
 from germane.ranking.retrieve.gates import through_gates
+from germane.ranking.retrieve.mmr import TIMES, Spread
 from germane.ranking.retrieve.muted import in_order
 from germane.ranking.retrieve.order import FEW, best_and_least
 from germane.ranking.retrieve.page import results
@@ -59,7 +61,8 @@ class Ranking(NamedTuple):
 def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Ranking:
     """Find the candidates of a request, and make ready to sum."""
     found = find_candidates(readings, profile, request)
-    candidates = through_gates(readings, profile.gates, found)
+    gates = tuple(gate._replace(term=profile.threshold_term(gate)) for gate in profile.gates)
+    candidates = through_gates(readings, gates, found)
     evaluation = of_profile(readings, profile)
     if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)
@@ -94,7 +97,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         request = restored(feed.asked, request)
         readings.seed = feed.seed
         readings.audience = readings.audience.with_user(request.user)
-    profile = find_profile(readings.connection, request.profile)
+    profile = find_profile(readings.connection, request.profile, readings.audience)
     ranker = Ranker(readings, profile, request, seq)
     current = feed or ranker.feed(1)
     chosen = ranker.fill(current)
@@ -146,6 +149,8 @@ class Ranker:
         wanted = max(KEPT, self.request.limit)
         if in_stretches:
             wanted = min(wanted, PAGES * self.request.limit)
+        if self._is_spread:
+            wanted = max(wanted, TIMES * self.request.limit)
         held: list[int] = []
         if before is None:
             ordered, least, greatest = in_order(evaluation, candidates, wanted * times)
@@ -209,7 +214,27 @@ class Ranker:
             Limits(self.readings.catalog, self.diversity, limit),
             self.places(feed),
             relax=self.diversity is not None and self.diversity.relax,
+            spread=self._spread(feed),
         )
+
+    @property
+    def _is_spread(self) -> bool:
+        return self.diversity is not None and self.diversity.mmr is not None
+
+    def _spread(self, feed: Feed) -> Spread | None:
+        if self.diversity is None or self.diversity.mmr is None:
+            return None
+        audience = self.readings.audience
+        scores = {
+            ordinal: feed.score(raw)
+            for ordinal, raw in zip(feed.items.tolist(), feed.sums.tolist(), strict=True)
+        }
+
+        def scores_of(ordinals: IntArray) -> FloatArray:
+            return np.array([scores[ordinal] for ordinal in ordinals.tolist()], np.float64)
+
+        most = TIMES * self.request.limit
+        return Spread(self.diversity.mmr, audience.vectors, scores_of, audience.muted, most)
 
     def still_there(self, feed: Feed, places: IntArray) -> IntArray:
         """Return the places of items that are live and not hidden by now."""

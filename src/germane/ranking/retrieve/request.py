@@ -14,7 +14,7 @@ from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.asked import check_state, check_where
+from germane.ranking.asked import check_profile, check_state, check_where
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
@@ -30,6 +30,8 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
         The profile's name as asked for, with version or parameter.
     user : str or None
         Whom it is for.
+    similar_to : str or None
+        The item whose nearest are ranked.
     candidates : tuple of str, or None
         Ids that are given.
     where : Filter or None
@@ -47,6 +49,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     profile: str = "for_you"
     user: str | None = None
+    similar_to: str | None = None
     candidates: tuple[str, ...] | None = None
     where: Filter | None = None
     collections: tuple[str, ...] | None = None
@@ -62,6 +65,7 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
         return {
             "profile": self.profile,
             "user": self.user,
+            "similar_to": self.similar_to,
             "candidates": self.candidates,
             "where": None if self.where is None else str(self.where),
             "collections": self.collections,
@@ -74,6 +78,7 @@ def retrieve_request(
     profile: str,
     *,
     user: str | None,
+    similar_to: str | None,
     candidates: Sequence[str] | None,
     where: str | Filter | None,
     collections: Sequence[str] | None,
@@ -101,9 +106,12 @@ def retrieve_request(
         raise InvalidArgument("cursor", f"must be the cursor of a page, not {type(cursor).__name__}")
     user = None if user is None else check_id(user, "user")
     condition = check_where(where)
+    if similar_to is not None and candidates is not None:
+        raise InvalidArgument("similar_to", "names the candidates, and so does candidates: give one of them")
     return RetrieveRequest(
-        profile=check_id(profile, "profile"),
+        profile=check_profile(profile),
         user=user,
+        similar_to=None if similar_to is None else check_id(similar_to, "similar_to"),
         candidates=None if candidates is None else _given(candidates),
         # A cursor knows whom its feed is for.
         where=condition if cursor is not None else check_state(condition, user),
@@ -136,6 +144,7 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
     return RetrieveRequest(
         profile=asked["profile"],
         user=asked["user"],
+        similar_to=asked["similar_to"],
         candidates=None if asked["candidates"] is None else tuple(asked["candidates"]),
         where=None if asked["where"] is None else parse_filter(asked["where"]),
         collections=None if asked["collections"] is None else tuple(asked["collections"]),
@@ -165,7 +174,6 @@ def _seed(seed: object) -> str | None:
 
 NEUTRAL: dict[str, Any] = {
     "session": None,
-    "similar_to": None,
     "session_weights": None,
     "facets": (),
 }

@@ -22,13 +22,13 @@ class Ordered:
     ----------
     rows : int64[n]
     scores : float64[n]
-    behaviour : Column or None
-        What behaviour added to them, if it was asked.
+    behaviour : tuple of Column
+        What behaviour added to them, in order.
     """
 
     rows: IntArray
     scores: FloatArray
-    behaviour: Column | None = None
+    behaviour: tuple[Column, ...] = ()
 
     def after(self, offset: int) -> Ordered:
         """Return the rows without the first."""
@@ -39,9 +39,7 @@ class Ordered:
         return self._part(slice(count))
 
     def _part(self, part: slice) -> Ordered:
-        behaviour = self.behaviour
-        if behaviour is not None and behaviour.applies is not None:
-            behaviour = Column(behaviour.name, behaviour.values[part], behaviour.applies[part])
+        behaviour = tuple(column.taken(part) for column in self.behaviour)
         return Ordered(self.rows[part], self.scores[part], behaviour)
 
 

@@ -12,11 +12,15 @@ from germane.model.pages import Reason, Result, SearchStats, TermStat
 from germane.ranking.result import added, result
 from germane.ranking.search.order import Ordered
 from germane.ranking.search.request import SearchRequest
+from germane.ranking.search.rerank import AFFINITY, PREFERENCE
 from germane.ranking.search.score import Scorer
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
 from germane.text.segment import SmallArray
 from germane.text.snippet import snippet
+
+_CODES = {PREFERENCE: "PreferenceMatch", AFFINITY: "CreatorAffinity"}
+"""What the taste of the user added, as reasons."""
 
 
 def results(
@@ -36,11 +40,12 @@ def results(
         counts = [tf[at] for tf in held]
         item = item_by_ordinal(connection, int(scorer.index.ordinals[row]))
         why = [_text_match(scorer, row, counts)] if request.explain and scorer.candidates.plan.words else []
-        behaviour = ordered.behaviour
-        if behaviour is not None and (behaviour.applies is None or behaviour.applies[at]):
-            added_by = contributions[behaviour.name] = float(behaviour.values[at])
-            if request.explain:
-                why.append(Reason("SignalBoost", {"term": behaviour.name, "contribution": added_by}))
+        for column in ordered.behaviour:
+            if column.applies is None or column.applies[at]:
+                added_by = contributions[column.name] = float(column.values[at])
+                if request.explain and (added_by or column.name not in _CODES):
+                    code = _CODES.get(column.name, "SignalBoost")
+                    why.append(Reason(code, {"term": column.name, "contribution": added_by}))
         with readable(item.id):
             made.append(_result(connection, scorer, item, contributions, text_score, counts, tuple(why)))
     return tuple(made)

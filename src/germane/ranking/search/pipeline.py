@@ -11,10 +11,10 @@ from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment
 from germane.ranking.search.candidates import find_candidates
-from germane.ranking.search.order import Ordered, best
+from germane.ranking.search.order import Ordered
 from germane.ranking.search.page import results, search_stats
 from germane.ranking.search.request import SearchRequest
-from germane.ranking.search.rerank import reranked
+from germane.ranking.search.rerank import personalised, reranked
 from germane.ranking.search.score import Scorer
 
 
@@ -80,8 +80,8 @@ def ordered(
 ) -> Ordered:
     """Return the best matches, in order."""
     if readings is None:
-        return best(scorer, wanted, audience.muted)
-    profile = find_profile(readings.connection, request.profile)
+        return personalised(scorer, wanted, audience, request.personalization, request.rerank)
+    profile = find_profile(readings.connection, request.profile, readings.audience)
     return reranked(
         scorer, wanted, readings, profile, request.profile, request.personalization, request.rerank
     )

@@ -14,7 +14,7 @@ from germane.model.filters import Filter
 from germane.model.items import check_lang
 from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
 from germane.model.weights import SearchWeights
-from germane.ranking.asked import check_state, check_where
+from germane.ranking.asked import check_profile, check_state, check_where
 
 BY_TEXT = "search"
 """The profile that ranks by text alone."""
@@ -130,7 +130,7 @@ def search_request(
         explain=explain,
         user=user,
         as_of=check_as_of(as_of),
-        profile=check_id(profile, "profile"),
+        profile=check_profile(profile),
         personalization=check_share(personalization, "personalization", PERSONALIZATION),
         rerank=check_count(rerank, "rerank", 1, 10_000),
     )

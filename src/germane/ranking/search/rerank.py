@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from germane.model.profiles import Profile
+from germane.ranking.audience import Audience
 from germane.ranking.behaviour.evaluation import of_profile
 from germane.ranking.behaviour.readings import Readings, Scores
-from germane.ranking.search.order import Ordered, are_of, best_of_each, sorted_by_id
+from germane.ranking.search.order import Ordered, are_of, best, best_of_each, sorted_by_id
 from germane.ranking.search.score import Column, Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import IntArray
 
 SHARE = 0.5
 """Of the greatest score by text: what behaviour adds at most, at full personalization."""
+HALF = 0.5
+"""What preference and affinity each count in a search for a user."""
+PREFERENCE, AFFINITY = "behaviour.preference", "behaviour.affinity"
+"""What they are called in the contributions."""
 
 
 def reranked(
@@ -45,21 +52,54 @@ def reranked(
     among : int
         How many of the best by text behaviour is added to; the others keep their score.
     """
-    # Beyond those that are reranked no more than `wanted` can come to stand before them.
+
+    def behaviour(ordinals: IntArray, scores: FloatArray) -> dict[str, FloatArray]:
+        return {f"behaviour.{label}": _share(readings, profile, ordinals, scores)}
+
     muted = readings.audience.muted
+    return _with(behaviour, scorer, wanted, muted, personalization, among)
+
+
+def personalised(
+    scorer: Scorer, wanted: int, audience: Audience, personalization: float, among: int
+) -> Ordered:
+    """Return the best matches after the user's taste is added to those that are best by text.
+
+    As `reranked`, with ``B = 0.5 preference + 0.5 affinity``; without a taste that is the order by text.
+    """
+    if not personalization or audience.taste.is_empty:
+        return best(scorer, wanted, audience.muted)
+
+    def behaviour(ordinals: IntArray, scores: FloatArray) -> dict[str, FloatArray]:
+        taste = audience.taste
+        return {PREFERENCE: HALF * taste.likeness(ordinals), AFFINITY: HALF * taste.liking(ordinals)}
+
+    return _with(behaviour, scorer, wanted, audience.muted, personalization, among)
+
+
+def _with(
+    behaviour: Callable[[IntArray, FloatArray], dict[str, FloatArray]],
+    scorer: Scorer,
+    wanted: int,
+    muted: IntArray,
+    personalization: float,
+    among: int,
+) -> Ordered:
+    """Return the best matches after named parts of B are added to the best by text."""
+    # Beyond those that are reranked no more than `wanted` can come to stand before them.
     ordered = _by_text(scorer, among + wanted, muted)
     if not len(ordered.rows):
         return ordered
-    first = ordered.rows[:among]
-    behaviour = (
-        ordered.scores[0] * SHARE * personalization * _share(scorer, readings, profile, ordered, among)
-    )
-    values = np.append(behaviour, np.zeros(len(ordered.rows) - len(first)))
-    raw = ordered.scores + values
+    first = scorer.index.ordinals[ordered.rows[:among]].astype(np.int64)
+    scale = ordered.scores[0] * SHARE * personalization
+    rest = np.zeros(len(ordered.rows) - len(first))
+    applies = np.arange(len(ordered.rows)) < len(first)
+    columns, raw = [], ordered.scores
+    for name, values in behaviour(first, ordered.scores[:among]).items():
+        columns.append(Column(name, np.append(scale * values, rest), applies))
+        raw = raw + columns[-1].values
     kept = sorted_by_id(scorer, ordered.rows, raw, are_of(scorer, ordered.rows, muted))[:wanted]
-    applies = np.arange(len(values)) < len(first)
-    column = Column(f"behaviour.{label}", values[kept], applies[kept])
-    return Ordered(ordered.rows[kept], raw[kept], column)
+    return Ordered(ordered.rows[kept], raw[kept], tuple(column.taken(kept) for column in columns))
 
 
 def _by_text(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
@@ -71,9 +111,9 @@ def _by_text(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
     return Ordered(rows[order], scores[order])
 
 
-def _share(scorer: Scorer, readings: Readings, profile: Profile, ordered: Ordered, among: int) -> FloatArray:
-    ordinals = scorer.index.ordinals[ordered.rows[:among]].astype(np.int64)
-    readings.text = Scores(ordinals, ordered.scores[:among], readings.blocks)
+def _share(readings: Readings, profile: Profile, ordinals: IntArray, scores: FloatArray) -> FloatArray:
+    """Return where the base of each item lies between the least and the greatest."""
+    readings.text = Scores(ordinals, scores, readings.blocks)
     evaluation = of_profile(readings, profile)
     if evaluation.is_over_candidates:
         evaluation.settle(ordinals)

@@ -39,6 +39,10 @@ class Column:
     values: FloatArray
     applies: BoolArray | None = None
 
+    def taken(self, rows: slice | list[int]) -> Column:
+        """Return it for some of the rows."""
+        return Column(self.name, self.values[rows], None if self.applies is None else self.applies[rows])
+
 
 @dataclass(frozen=True)
 class Scorer:

@@ -61,7 +61,7 @@ def import_(
     ISO 8601 (UTC where they name no zone) or seconds since 1970.
     """
     given = Given.of(ctx, db, as_json)
-    columns = dict(_pair(each) for each in rename or ())
+    columns = dict(pair(each) for each in rename or ())
     kind = form or events.format_of(file)
     if kind is None or kind not in events.FORMATS.values():
         raise Misuse("what is in the file is not told by its name: give --format jsonl, csv or tsv")
@@ -120,7 +120,8 @@ def _counted_from(done: int) -> Iterator[None]:
 _ROW = re.compile(r"rows\[(\d+)\]")
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """Return which column of a file is which field, from ``COLUMN=FIELD``."""
     column, equals, field = text.partition("=")
     if not equals or field not in FIELDS:
         raise Misuse(f"{text!r} is not COLUMN=FIELD with a field of {', '.join(FIELDS)}: as in ts=at")

@@ -71,6 +71,9 @@ def put(
         str | None,
         typer.Option(metavar="TIME", help="ISO 8601 with a zone, or seconds since 1970.", show_default=False),
     ] = None,
+    embedding: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Its vector, a list of numbers.", show_default=False)
+    ] = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -111,6 +114,7 @@ def put(
         kind=kind,
         lang=lang,
         created_at=values.time(created_at),
+        embedding=values.embedding(embedding),
     )
     with store.made(given.db) as database:
         put_id = database.put(item)

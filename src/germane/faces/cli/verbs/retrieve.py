@@ -43,6 +43,10 @@ def retrieve(
         list[str] | None,
         typer.Option(metavar="ID", help="Rank only this item; may be repeated.", show_default=False),
     ] = None,
+    similar_to: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Rank the items that are nearest to this one.", show_default=False),
+    ] = None,
     max_per_creator: Annotated[
         int | None, typer.Option(metavar="N", help="Items of one creator on a page.", show_default=False)
     ] = None,
@@ -51,6 +55,14 @@ def retrieve(
         typer.Option(
             metavar="FIELD=SHARE",
             help="Greatest share of a page for one value of a field; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    mmr: Annotated[
+        float | None,
+        typer.Option(
+            metavar="LAMBDA",
+            help="Spread a page over unlike items: 1 by score alone, 0 by likeness.",
             show_default=False,
         ),
     ] = None,
@@ -79,7 +91,8 @@ def retrieve(
     given = Given.of(ctx, db, as_json)
     arguments: dict[str, Any] = {
         "user": user, "session": session, "where": where, "collections": collection or None,
-        "candidates": candidates or None, "diversity": _diversity(max_per_creator, max_share or (), relax),
+        "candidates": candidates or None, "similar_to": similar_to,
+        "diversity": _diversity(max_per_creator, max_share or (), mmr, relax),
         "limit": limit, "cursor": cursor, "seed": seed, "explain": explain, "as_of": values.as_of(as_of),
     }  # fmt: skip
     with store.reading(given.db) as database:
@@ -101,11 +114,14 @@ def retrieve(
         say(f"'germane explain ID --profile {shlex.quote(profile)}' says why an item is not there.")
 
 
-def _diversity(max_per_creator: int | None, max_share: Sequence[str], relax: bool) -> Diversity | None:
-    if max_per_creator is None and not max_share:
+def _diversity(
+    max_per_creator: int | None, max_share: Sequence[str], mmr: float | None, relax: bool
+) -> Diversity | None:
+    if max_per_creator is None and not max_share and mmr is None:
         if relax:
             raise Misuse("--relax goes with --max-per-creator or --max-share")
         return None
     from germane.model.diversity import Diversity
 
-    return Diversity(max_per_creator=max_per_creator, max_share=values.shares(max_share), relax=relax)
+    shares = values.shares(max_share)
+    return Diversity(max_per_creator=max_per_creator, max_share=shares, mmr=mmr, relax=relax)

@@ -52,6 +52,9 @@ def update(
         str | None,
         typer.Option(metavar="TIME", help="ISO 8601 with a zone, or seconds since 1970.", show_default=False),
     ] = None,
+    embedding: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Its vector, a list of numbers.", show_default=False)
+    ] = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -71,6 +74,7 @@ def update(
         "creator": creator,
         "collection": collection,
         "created_at": values.time(created_at),
+        "embedding": values.embedding(embedding),
     }
     changes = {field: value for field, value in given_values.items() if value is not None}
     if not changes:

@@ -19,6 +19,9 @@ Examples:
   germane user forget ann --erase
 """
 
+SHOWN = 10
+"""Creators whose affinity is shown to people; JSON has them all."""
+
 
 def user(
     ctx: typer.Context,
@@ -55,6 +58,10 @@ def _show(given: Given, name: str) -> None:
     for relation, targets in state.relations.items():
         if targets:
             say(f"{relation:<8} {', '.join(targets)}")
+    if state.affinities:
+        first = list(state.affinities.items())[:SHOWN]
+        more = ", ..." if len(state.affinities) > SHOWN else ""
+        say(f"{'likes':<8} {', '.join(f'{creator} {value:.2f}' for creator, value in first)}{more}")
 
 
 def _forget(given: Given, name: str, erase: bool) -> None:

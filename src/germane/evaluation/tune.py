@@ -1,0 +1,208 @@
+"""Tune: weights that would have been worth more, chosen on one slice of a log and judged on a later one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from germane.database import Database
+from germane.evaluation.cases import Case
+from germane.evaluation.interval import Interval, interval
+from germane.evaluation.metrics import NAMES, values
+from germane.evaluation.replay import Progress, Store, chosen, replay
+from germane.evaluation.story import Story
+from germane.model.builtin import built_in
+from germane.model.errors import InvalidArgument
+from germane.model.profiles import Profile, Weighted
+from germane.people.pairs import FloatArray
+
+STEPS = (0.0, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
+"""What each weight is tried to be multiplied by."""
+ROUNDS = 4
+LISTED = 1_000
+"""Candidates of a case that are weighed again; more are not looked at."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Weights that are proposed for a profile; nothing is changed by them.
+
+    Parameters
+    ----------
+    profile : Profile
+        As it is proposed: the next version, or under another name where it is built in.
+    metric : str
+    k : int
+    validation : (float, float)
+        What the profile and the proposal are worth where the weights were chosen.
+    cases : int
+        On which they are judged, all later.
+    before, after : float
+        What the profile and the proposal are worth there.
+    gain : Interval
+        The difference there, with its 95 % interval.
+    """
+
+    profile: Profile
+    metric: str
+    k: int
+    validation: tuple[float, float]
+    cases: int
+    before: float
+    after: float
+    gain: Interval
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the whole interval of the gain lies above zero."""
+        return self.gain.low > 0
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON takes it."""
+        return {
+            "profile": self.profile.declaration(),
+            "metric": self.metric,
+            "k": self.k,
+            "validation": {"before": self.validation[0], "after": self.validation[1]},
+            "held_out": {
+                "cases": self.cases,
+                "before": self.before,
+                "after": self.after,
+                "gain": self.gain._asdict(),
+                "is_better": self.is_better,
+            },
+        }
+
+
+def tune(
+    story: Story | Database,
+    profile: str | Profile,
+    *,
+    metric: str = "ndcg",
+    at: int = 10,
+    split: float = 0.6,
+    held_out: float = 0.8,
+    limit: int | None = 500,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Propose weights for a profile; they are written nowhere.
+
+    Each weight in turn is multiplied by `STEPS`, and what is worth most on the validation slice is kept,
+    until nothing gains. Then profile and proposal are replayed over the later slice, which had no part in it.
+
+    Parameters
+    ----------
+    story : Story or Database
+    profile : str or Profile
+        With boosts or penalties.
+    metric : {"ndcg", "hr", "recall", "mrr", "first"}
+    at : int
+        How many items a list holds.
+    split, held_out : float
+        The validation slice lies between these shares of the events, the later slice after both.
+    limit : int, optional
+        How many cases of each slice, drawn by the seed.
+    seed : int
+    progress : callable, optional
+        Called with cases done and cases in all, for one slice after the other.
+
+    Raises
+    ------
+    InvalidArgument
+        The profile has no weights, or an argument cannot be used.
+    """
+    if isinstance(story, Database):
+        story = Story.of_store(story)
+    if metric not in NAMES:
+        raise InvalidArgument("metric", f"must be one of {', '.join(NAMES)}, not {metric!r}")
+    given = _profile(story, profile)
+    slice_ = chosen(story, split, held_out, limit, seed)
+    probed = _probe(story, given, slice_, progress)
+    weights = np.array([*(each.weight for each in given.boosts), *(-each.weight for each in given.penalties)])
+    place = NAMES.index(metric)
+    best, before = weights, _worth(probed, weights, at, place)
+    after = before
+    for _ in range(ROUNDS):
+        gained = False
+        for number in range(len(weights)):
+            for step in STEPS:
+                tried = best.copy()
+                tried[number] *= step
+                worth = _worth(probed, tried, at, place)
+                if worth > after:
+                    best, after, gained = tried, worth, True
+        if not gained:
+            break
+    proposal = _with(given, best)
+    plain = msgspec.structs.replace(given, name="before")
+    later = replay(story, [plain, proposal], at=at, split=held_out, limit=limit, seed=seed, progress=progress)
+    ours, theirs = later.measured[proposal.name].by_case[metric], later.measured["before"].by_case[metric]
+    return Tuned(
+        proposal, metric, at, (before, after), len(later.cases), float(theirs.mean()), float(ours.mean()),
+        interval(ours - theirs),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Probed:
+    """The candidates of one case, and what each term says of them: float64[items, terms]."""
+
+    case: Case
+    ids: Sequence[str]
+    terms: FloatArray
+
+
+def _profile(story: Story, profile: str | Profile) -> Profile:
+    if isinstance(profile, Profile):
+        found: Profile | None = profile
+    else:
+        declared = [each for each in story.schema.profiles if profile in (each.name, each.label)]
+        found = built_in(profile) or max(declared, key=lambda each: each.version, default=None)
+    if found is None or not (found.boosts or found.penalties):
+        raise InvalidArgument("profile", f"{profile!r} is no profile with weights: there is nothing to tune")
+    return found
+
+
+def _probe(story: Story, given: Profile, found: list[Case], progress: Progress | None) -> list[_Probed]:
+    """Return what every term says of the candidates of each case: all weights are one."""
+    parts = [*given.boosts, *given.penalties]
+    boosts = [Weighted(each.form, 1.0) for each in parts]
+    probe = Profile("probe", candidates=given.candidates, boosts=boosts, gates=given.gates)
+    store = Store(story, [probe])
+    probed = []
+    for number, case in enumerate(found):
+        if progress is not None:
+            progress(number, len(found))
+        store.move(story, case.upto, case)
+        page = store.database.retrieve("probe", user=case.user, limit=LISTED)
+        # Sorted by id, as equal sums are.
+        items = sorted(page.items, key=lambda result: str(result.id))
+        terms = np.array([list(result.contributions.values()) for result in items])
+        probed.append(_Probed(case, [str(result.id) for result in items], terms.reshape(-1, len(parts))))
+    return probed
+
+
+def _worth(probed: list[_Probed], weights: FloatArray, k: int, place: int) -> float:
+    total = 0.0
+    for each in probed:
+        order = np.argsort(-(each.terms @ weights), kind="stable")[:k]
+        total += values([each.ids[number] for number in order.tolist()], each.case, k)[place]
+    return total / len(probed)
+
+
+def _with(given: Profile, weights: FloatArray) -> Profile:
+    count = len(given.boosts)
+    declared = built_in(given.name) is None
+    rounded = [float(f"{weight:.4g}") for weight in np.abs(weights).tolist()]
+    return msgspec.structs.replace(
+        given,
+        name=given.name if declared else f"{given.name}_tuned",
+        version=given.version + 1 if declared else 1,
+        boosts=[Weighted(one.form, w) for one, w in zip(given.boosts, rounded[:count], strict=True)],
+        penalties=[Weighted(one.form, w) for one, w in zip(given.penalties, rounded[count:], strict=True)],
+    )

@@ -1,0 +1,394 @@
+"""The tastes of all users at one position of the log: preference vectors, and affinity to creators.
+
+Both depend on what an item was when a signal was on it: its vector and its creator of then. So the items'
+vectors and creators are followed through the log as well, beside the signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import apsw
+import msgspec
+import numpy as np
+
+from germane.log.base import arrays_from_chunks, chunks
+from germane.log.chain import BEFORE_ALL_TIMES
+from germane.log.events import (
+    Base,
+    PutDocument,
+    PutItem,
+    RecordSignal,
+    RecordSignals,
+    UpdateItem,
+    decode,
+)
+from germane.model.signals import Signal
+from germane.model.times import Micros, to_duration
+from germane.people.affinity import Affinities
+from germane.people.preferences import Arrays, Preferences, VectorArray, moved, rate
+from germane.people.taste import Taste
+from germane.vectors.matrix import RowArray, Vectors
+
+PART = "tastes/"
+"""The parts of a log's base that hold tastes, one for each declaration that may be asked for."""
+
+_RECORDS = (
+    "SELECT seq, at, recorded_at, type, data FROM log WHERE seq > ? AND seq <= ?"
+    " AND type IN ('signal', 'signals', 'put', 'update', 'document', 'base') ORDER BY seq"
+)
+_RUN = 10_000
+"""Events that are applied at a time."""
+
+
+class Kind(NamedTuple):
+    """What a signal does to tastes.
+
+    Parameters
+    ----------
+    name : str
+    preference : float
+        The rate at which it moves a preference; below zero when it speaks against an item.
+    affinity : float
+        What it adds to an affinity.
+    half_life : int
+        Microseconds in which that halves.
+    """
+
+    name: str
+    preference: float
+    affinity: float
+    half_life: Micros
+
+    @classmethod
+    def of(cls, signals: Iterable[Signal]) -> tuple[Kind, ...]:
+        """Return what some signals do, without those that do nothing."""
+        return tuple(
+            cls(
+                signal.name,
+                signal.polarity * signal.preference,
+                signal.affinity,
+                to_duration(signal.affinity_half_life, "affinity_half_life"),
+            )
+            for signal in signals
+            if signal.preference or signal.affinity
+        )
+
+
+class Act(NamedTuple):
+    """A signal of a user, with what its item was then.
+
+    Parameters
+    ----------
+    user : str
+    kind : int
+        Its place among the kinds.
+    at : int
+        When it happened, in microseconds.
+    creator : int
+        By number; -1 for none.
+    row : int
+        Of the item's vector; -1 without one, and for what waits, which has its vector with it.
+    """
+
+    user: str
+    kind: int
+    at: Micros
+    creator: int
+    row: int
+
+
+class Tastes:
+    """What is known of the tastes of all users; a function of the log and of the kinds alone.
+
+    An act ahead of the time at which it was recorded waits, and counts from the first record of the log
+    that is not before it, or as soon as a reader's time reaches it.
+
+    Parameters
+    ----------
+    kinds : tuple of Kind
+    """
+
+    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+        self.kinds = kinds
+        self.seq = 0
+        self.applied = 0
+        """Records that were applied since this was begun or loaded."""
+        self._place = {kind.name: place for place, kind in enumerate(kinds)}
+        self._vectors = Vectors()
+        self._creators: dict[str, int] = {}
+        self._names: list[str] = []
+        self._creator_of: RowArray = np.zeros(0, np.int32)
+        self._is_seen = False  # whether others see the creators of items
+        self._preferences = Preferences()
+        self._affinities = Affinities(tuple(sorted({kind.half_life for kind in kinds})))
+        self._waiting: list[tuple[Act, VectorArray | None]] = []
+
+    @property
+    def size(self) -> int:
+        """What is held, counted in records that it takes as long to apply."""
+        return len(self._vectors) + len(self._preferences) + len(self._affinities)
+
+    def of(self, user: str | None, now: Micros) -> Taste:
+        """Return the taste of a user at a time; of None, or one who never did anything, an empty one."""
+        preference, count, affinities = None, 0, dict[int, float]()
+        if user is not None:
+            preference, count = self._preferences.of(user)
+            affinities = self._affinities.of(user, now)
+            due = [each for each in self._waiting if each[0].user == user and each[0].at <= now]
+            for act, vector in sorted(due, key=lambda each: each[0].at):
+                kind = self.kinds[act.kind]
+                if kind.preference and vector is not None:
+                    before = np.zeros(len(vector)) if preference is None else preference
+                    moves = np.array([rate(kind.preference, count)])
+                    preference = moved(before[None], moves, vector[None])[0]
+                    count += 1
+                if kind.affinity and act.creator >= 0:
+                    added = kind.affinity * self._affinities.left(kind.half_life, now - act.at)
+                    affinities[act.creator] = affinities.get(act.creator, 0.0) + added
+        self._is_seen = True
+        return Taste(
+            preference=None if preference is None else preference.astype(np.float32),
+            updates=count,
+            affinities=affinities,
+            creators=self._names,
+            creator_of=self._creator_of,
+            vectors=self._vectors.seen(),
+        )
+
+    def catch_up(self, connection: apsw.Connection, seq: int) -> None:
+        """Apply the records of the log up to a position."""
+        ordinals: dict[str, int] = {}
+
+        def ordinal_of(id: str) -> int:
+            found = ordinals.get(id)
+            if found is None:
+                told = connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
+                found = ordinals[id] = int(told)
+            return found
+
+        run: list[Act] = []
+        for place, at, recorded_at, type, data in connection.execute(_RECORDS, (self.seq, seq)):
+            event = decode(place, type, data)
+            if isinstance(event, RecordSignal):
+                kind = self._place.get(event.name)
+                if kind is None or event.user is None:
+                    continue
+                run = self._released(run, recorded_at)
+                self._enter(run, self._act(event.user, kind, at, ordinal_of(event.item)), recorded_at)
+            elif isinstance(event, RecordSignals):
+                if event.user:
+                    run = self._released(run, recorded_at)
+                    self._apply_columns(run, event, recorded_at)
+            elif isinstance(event, Base):  # the first record: this has not come as far
+                self._resume(connection, event, place)
+            else:
+                # What an item was until here, it was for the acts before.
+                self._apply(run)
+                run = []
+                self._follow(event, ordinal_of)
+            if len(run) >= _RUN:
+                self._apply(run)
+                run = []
+        reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
+        self._apply(self._released(run, BEFORE_ALL_TIMES if reached is None else int(reached)))
+        self.seq = seq
+
+    def to_arrays(self) -> Arrays:
+        """Return the state in a form that depends on the log up to `seq` alone."""
+        held = [vector for _, vector in self._waiting if vector is not None]
+        acts = [(act.kind, act.at, act.creator, vector is not None) for act, vector in self._waiting]
+        count = int(np.flatnonzero(self._creator_of >= 0)[-1:].max(initial=-1)) + 1
+        return {
+            **_told("creators", self._names),
+            "creator_of": self._creator_of[:count],
+            **{f"vector_{name}": array for name, array in self._vectors.to_arrays().items()},
+            **_told("preferring", self._preferences.users),
+            **self._preferences.to_arrays(),
+            **_told("liking", self._affinities.users),
+            **self._affinities.to_arrays(),
+            **_told("waiting_users", [act.user for act, _ in self._waiting]),
+            "waiting": np.array(acts, np.int64).reshape(len(acts), 4),
+            "waiting_vectors": np.array(held, np.float32).reshape(len(held), self._vectors.dimension),
+        }
+
+    @classmethod
+    def from_arrays(cls, kinds: tuple[Kind, ...], seq: int, arrays: Arrays) -> Tastes:
+        """Return what `to_arrays` made arrays of.
+
+        Raises
+        ------
+        KeyError, ValueError, IndexError
+            The arrays are not of that form.
+        """
+        made = cls(kinds)
+        made._names = _names("creators", arrays)
+        made._creators = {name: number for number, name in enumerate(made._names)}
+        made._creator_of = arrays["creator_of"].copy()
+        made._vectors = Vectors.from_arrays(arrays["vector_items"], arrays["vector_matrix"])
+        made._preferences = Preferences.from_arrays(
+            _names("preferring", arrays), arrays["preferences"], arrays["preference_counts"]
+        )
+        made._affinities = Affinities.from_arrays(
+            made._affinities.half_lives, _names("liking", arrays), arrays["affinity_users"],
+            arrays["affinity_creators"], arrays["affinity_landmarks"], arrays["affinities"],
+        )  # fmt: skip
+        held = iter(arrays["waiting_vectors"].copy())
+        waiting = zip(_names("waiting_users", arrays), arrays["waiting"].tolist(), strict=True)
+        for user, (kind, at, creator, has_vector) in waiting:
+            made._waiting.append((Act(user, kind, at, creator, -1), next(held) if has_vector else None))
+        made.seq = seq
+        return made
+
+    def _act(self, user: str, kind: int, at: Micros, ordinal: int) -> Act:
+        creator = int(self._creator_of[ordinal]) if ordinal < len(self._creator_of) else -1
+        return Act(user, kind, at, creator, self._vectors.row(ordinal))
+
+    def _enter(self, run: list[Act], act: Act, recorded_at: Micros) -> None:
+        """Let an act join the run, or wait for its time with the vector of now."""
+        if act.at <= recorded_at:
+            run.append(act)
+        else:
+            vector = self._vectors.taken(np.array([act.row]))[0] if act.row >= 0 else None
+            self._waiting.append((act._replace(row=-1), vector))
+
+    def _apply_columns(self, run: list[Act], event: RecordSignals, recorded_at: Micros) -> None:
+        known = np.array([self._place.get(name, -1) for name in event.names], np.int64)
+        kinds, users = known[np.frombuffer(event.name, "<u2")], np.frombuffer(event.user, "<i4")
+        items, at = np.frombuffer(event.item, "<i8"), np.frombuffer(event.at, "<i8")
+        rows = np.flatnonzero((kinds >= 0) & (users >= 0))
+        columns = (column[rows].tolist() for column in (users, kinds, at, items))
+        for user, kind, moment, item in zip(*columns, strict=True):
+            self._enter(run, self._act(event.users[user], kind, moment, item), recorded_at)
+            if len(run) >= _RUN:
+                self._apply(run)
+                run.clear()
+
+    def _released(self, run: list[Act], reached: Micros) -> list[Act]:
+        """Let what waited until a time count, after the run before; return the run that goes on."""
+        due = [each for each in self._waiting if each[0].at <= reached]
+        if not due:
+            return run
+        self._apply(run)
+        self._waiting = [each for each in self._waiting if each[0].at > reached]
+        for act, vector in sorted(due, key=lambda each: each[0].at):
+            self._apply([act], None if vector is None else vector[None])
+        return []
+
+    def _apply(self, run: list[Act], vectors: VectorArray | None = None) -> None:
+        """Apply acts in order; their vectors are those that the items have, unless they are given."""
+        if not run:
+            return
+        self.applied += len(run)
+        moving = [
+            act for act in run if self.kinds[act.kind].preference and (act.row >= 0 or vectors is not None)
+        ]
+        if moving:
+            if vectors is None:
+                vectors = self._vectors.taken(np.array([act.row for act in moving]))
+            self._preferences.move(
+                [self._preferences.number(act.user) for act in moving],
+                [self.kinds[act.kind].preference for act in moving],
+                vectors,
+            )
+        liking = [act for act in run if act.creator >= 0 and self.kinds[act.kind].affinity]
+        # Numbered in the order of the log, whatever their half-lives.
+        pairs = self._affinities.pairs([act.user for act in liking], [act.creator for act in liking])
+        for half_life in self._affinities.half_lives:
+            places = [n for n, act in enumerate(liking) if self.kinds[act.kind].half_life == half_life]
+            self._affinities.add(
+                half_life,
+                pairs[places],
+                [self.kinds[liking[n].kind].affinity for n in places],
+                [liking[n].at for n in places],
+            )
+
+    def _follow(self, event: Any, ordinal_of: Any) -> None:
+        """Follow what items are."""
+        self.applied += 1
+        if isinstance(event, PutDocument):
+            for item in event.items:
+                self._follow(item, ordinal_of)
+        elif isinstance(event, (PutItem, UpdateItem)):
+            self._set(ordinal_of(event.id), event.creator, event.embedding)
+
+    def _set(
+        self,
+        ordinal: int,
+        creator: str | msgspec.UnsetType | None,
+        embedding: bytes | msgspec.UnsetType | None,
+    ) -> None:
+        if not isinstance(creator, msgspec.UnsetType):
+            number = -1 if creator is None else self._number(creator)
+            if number >= 0 or ordinal < len(self._creator_of):
+                self._name(ordinal, number)
+        if not isinstance(embedding, msgspec.UnsetType):
+            self._vectors.set(ordinal, None if embedding is None else np.frombuffer(embedding, "<f4"))
+
+    def _number(self, creator: str) -> int:
+        number = self._creators.setdefault(creator, len(self._names))
+        if number == len(self._names):
+            self._names.append(creator)
+        return number
+
+    def _name(self, ordinal: int, number: int) -> None:
+        if ordinal >= len(self._creator_of):
+            larger = np.full(max(ordinal + 1, len(self._creator_of) * 3 // 2, 64), -1, np.int32)
+            larger[: len(self._creator_of)] = self._creator_of
+            self._creator_of, self._is_seen = larger, False
+        elif self._is_seen and self._creator_of[ordinal] != number:
+            self._creator_of, self._is_seen = self._creator_of.copy(), False
+        self._creator_of[ordinal] = number
+
+    def _resume(self, connection: apsw.Connection, base: Base, seq: int) -> None:
+        """Go on from what a base holds: for these kinds, or for the newest that are held."""
+        variants = 0
+        while f"{PART}{variants}" in base.parts:
+            variants += 1
+        for number in reversed(range(variants)):
+            declared, *told = chunks(connection, base, f"{PART}{number}")
+            kinds = msgspec.json.decode(declared, type=tuple[Kind, ...])
+            is_alike = kinds == self.kinds
+            if is_alike or number == variants - 1:
+                held = Tastes.from_arrays(kinds, seq, arrays_from_chunks(told))
+                found = held if is_alike else held.declared(self.kinds)
+            if is_alike:
+                break
+        if variants:
+            self.__dict__.update(found.__dict__)
+
+    def declared(self, kinds: tuple[Kind, ...]) -> Tastes:
+        """Return what goes on from here under other kinds: what came until here keeps its worth.
+
+        What signals added to affinities decays on as it was declared, where a half-life is declared
+        still; the rest is left out, and so is what waits of a kind that is no more.
+        """
+        made = Tastes(kinds)
+        made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
+        made._vectors = self._vectors
+        made._preferences = self._preferences
+        made._affinities = self._affinities.kept(made._affinities.half_lives)
+        for act, vector in self._waiting:
+            place = made._place.get(self.kinds[act.kind].name)
+            if place is not None:
+                made._waiting.append((act._replace(kind=place), vector))
+        return made
+
+
+def _told(name: str, texts: Iterable[str]) -> Arrays:
+    """Return texts as arrays: their bytes, and where each ends."""
+    told = [text.encode() for text in texts]
+    return {
+        name: np.frombuffer(b"".join(told), np.uint8),
+        f"{name}_ends": np.cumsum([len(each) for each in told], dtype=np.int64),
+    }
+
+
+def _names(name: str, arrays: Arrays) -> list[str]:
+    """Return the texts that `_told` made arrays of."""
+    told, start, names = arrays[name].tobytes(), 0, []
+    for end in arrays[f"{name}_ends"].tolist():
+        names.append(told[start:end].decode())
+        start = end
+    return names

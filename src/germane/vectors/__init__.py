@@ -1,0 +1,1 @@
+"""Vectors: what items were given as embeddings, as one matrix."""
