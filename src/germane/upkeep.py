@@ -23,6 +23,7 @@ from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
 from germane.people.taste_view import TasteView
 from germane.people.taste_view import states as states_of_tastes
+from germane.people.taste_view import without as without_in_tastes
 from germane.people.view import PeopleView
 from germane.people.view import states as states_of_people
 from germane.people.view import without as without_in_people
@@ -272,7 +273,8 @@ def without(connection: apsw.Connection, base: Base, user: str) -> Kept:
         return Kept({})
     parts, sketched = without_in_signals(connection, base, user)
     still = np.intersect1d(known.items, sketched)
-    return Kept({**known.parts, **parts}, known.signals, len(still))
+    parts = {**known.parts, **without_in_tastes(connection, base, user), **parts}
+    return Kept(parts, known.signals, len(still))
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:

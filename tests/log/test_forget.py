@@ -14,17 +14,43 @@ import pytest
 from hypothesis import given, settings
 
 import germane
-from germane import Busy, Conflict, Corruption, ForgetReport, InvalidArgument, Item, ReadOnly, Schema, Signal
+from germane import (
+    Busy,
+    Conflict,
+    Corruption,
+    ForgetReport,
+    InvalidArgument,
+    Item,
+    Profile,
+    ReadOnly,
+    Schema,
+    Signal,
+)
 from germane.log.events import ForgetUser
 from germane.people import view as people_view
 from germane.signals import view as signals_view
-from support.forgotten import NAME, filled, traces
-from support.story import SCHEMAS, START, USERS, Story, answers, history
+from support.forgotten import NAME, clock, filled, forms, traces
+from support.story import SCHEMAS, START, USERS, Story, answers, history, remembered
 
 DAY = 86_400.0
-WITH_BASE = tuple(
-    Schema(each.signals, lang=each.lang, unknown_items="accept", retention="1d") for each in SCHEMAS
+TOGETHER = Profile("together", candidates=["related(9)"], boosts=["cooccurrence", "again"])
+"""What goes together, and again, for a user."""
+TASTES = (
+    {"preference": 0.1, "affinity": 0.5},
+    {"preference": 0.3, "affinity": 1.0, "affinity_half_life": "1h"},
 )
+"""What signals say of users; with half-lives so short that landmarks move."""
+WITH_TASTES, WITH_BASE = (
+    tuple(
+        Schema(
+            [Signal.from_declaration({**signal.declaration(), **taste}) for signal in each.signals],
+            [TOGETHER],
+            lang=each.lang, unknown_items="accept", retention=retention,
+        )
+        for each, taste in zip(SCHEMAS, TASTES, strict=True)
+    )
+    for retention in (None, "1d")
+)  # fmt: skip
 
 
 class Recorded(Story):
@@ -37,7 +63,7 @@ class Recorded(Story):
     """
 
     def __init__(
-        self, as_user: Callable[[str], str | None] = str, schemas: tuple[Schema, ...] = SCHEMAS
+        self, as_user: Callable[[str], str | None] = str, schemas: tuple[Schema, ...] = WITH_TASTES
     ) -> None:
         super().__init__(None, schemas[0])
         self.schemas = schemas
@@ -49,11 +75,13 @@ class Recorded(Story):
         self._take(lambda to: to.db._declare(to.schemas[which]))
 
     def put(self, id: str, body: str, n: int) -> None:
-        item = Item(id=id, title="Lamp", body=body, metadata={"n": n}, creator="ann")
+        item = Item(
+            id=id, title="Lamp", body=body, metadata={"n": n}, creator=f"c{n % 2}", embedding=(1.0, n - 2.0)
+        )
         self._take(lambda to: to.db.put(item))
 
     def update(self, id: str, n: int) -> None:
-        self._take(lambda to: to.db.update(id, metadata={"n": n}, tags=[f"t{n}"]))
+        self._take(lambda to: to.db.update(id, metadata={"n": n}, tags=[f"t{n}"], creator=f"c{n % 3}"))
 
     def delete(self, id: str) -> None:
         self._take(lambda to: to.db.delete(id))
@@ -139,17 +167,33 @@ def state(db: germane.Database) -> list[dict[str, Any]]:
         db._moments.at() as moment,
         moment.ledgers() as (ledgers, _),
         moment.people.at(moment.connection) as seen,
+        moment.people.neighbours.at(moment.connection) as together,
+        moment.tastes.at(moment.connection) as tastes,
     ):
+        together.histories.release(moment.now)  # as whoever asks what goes together does
+        liked = scaled(tastes.to_arrays(), tastes._affinities.half_lives)
         return [
-            {name: (array.dtype.str, array.tobytes()) for name, array in arrays.items()}
-            for arrays in (ledgers.to_arrays(), seen.to_arrays())
+            {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+            for arrays in (ledgers.to_arrays(), seen.to_arrays(), together.histories.to_arrays(), liked)
         ]
 
 
+def scaled(arrays: dict[str, Any], half_lives: tuple[int, ...]) -> dict[str, Any]:
+    """Return affinities in a scale of their own: in a base a landmark may be that of who is gone."""
+    mantissas, exponents = np.frexp(arrays["affinities"])
+    at = arrays["affinity_landmarks"] // np.array(half_lives, np.int64)
+    exponents = np.where(mantissas, exponents + at.reshape(-1, 1), 0)
+    told = {name: array for name, array in arrays.items() if name != "affinity_landmarks"}
+    return {**told, "affinities": mantissas, "exponents": exponents}
+
+
 def others(db: germane.Database, as_of: int | None = None) -> list[Any]:
-    """Return answers without the relations of who stands in for u1."""
-    *told, related = answers(db, as_of)
-    return [*told, [row for row in related if row[0] not in ("someone else", "x")]]
+    """Return answers, also to who they are for, without the relations of who stands in for u1."""
+    pages, best, readings, related = answers(db, as_of)
+    pages += [remembered(db.retrieve("for_you", user=user, as_of=as_of, seed=1)) for user in ("u0", "u2")]
+    if as_of is None:  # at the first position nothing is declared
+        pages += [remembered(db.retrieve("together", user=user)) for user in ("u0", "u2")]
+    return [pages, best, readings, [row for row in related if row[0] not in ("someone else", "x")]]
 
 
 def without_numbers(db: germane.Database) -> list[Any]:
@@ -175,7 +219,7 @@ def test_the_state_is_that_of_a_log_in_which_the_events_are_nobodys(steps: list[
     for step, pause in steps:
         story.do(step)
         story.now += pause
-    answers(story.db), story.db.user("u1")  # what was known before must not be what is answered after
+    others(story.db), story.db.user("u1")  # what was known before must not be what is answered after
     last = story.db.stats().events
     story.replay(reference)
     reference.now = story.now
@@ -241,33 +285,58 @@ def test_a_base_forgets_as_well(first: list[Any], second: list[Any]) -> None:
     assert story.db.check() == germane.CheckReport(True)
 
 
+def parts_with_traces(db: germane.Database) -> set[str]:
+    """Return the parts of a base in which a user's name, or its hash, is written."""
+    with db._journal.read() as connection:
+        rows = list(connection.execute("SELECT part, data FROM base"))
+    return {part for part, data in rows if any(form in data for form in forms(NAME))}
+
+
 def test_what_a_base_cannot_give_back_is_reported(tmp_path: Path) -> None:
-    """Seen to fail when users behind the one who is gone keep their numbers."""
+    """Seen to fail when users behind the one who is gone keep their numbers, in each part of the base.
+
+    And when any of its parts is left as it was.
+    """
     now = START
-    # What signals say of users is in the base, too, whichever view makes something of it.
-    schema = Schema([Signal("view", preference=0.1, affinity=1.0)], retention="1d")
-    with germane.open(tmp_path, schema, clock=lambda: now) as db:
-        for id in "ab":
-            db.put(Item(id=id, title="Lamp", creator="eve"))
+    # Under both declarations of signals the base holds what they say of users.
+    schemas = [
+        Schema([Signal("view", preference=rate, affinity=1.0)], retention="1d", profiles=[TOGETHER])
+        for rate in (0.1, 0.2)
+    ]
+    with germane.open(tmp_path, schemas[0], clock=lambda: now) as db:
+        for n, id in enumerate("abc"):
+            db.put(Item(id=id, title="Lamp", creator=f"of {id}", embedding=(1.0, n)))
         for id in "aab":
             db.signal("view", id, user=NAME)
+        db.signal("view", "c", user=NAME, at=now + 200)
         db.signal_many([{"name": "view", "item": "a", "user": f"v{n}"} for n in range(80)])
-        db.signal("view", "b", user="bob")
+        for id in "bc":
+            db.signal("view", id, user="bob")
         db.relate(NAME, "save", "a")
         db.relate("v1", "save", "a")
+        assert [each.id for each in db.related("b").items] == ["c", "a"]
+        db._declare(schemas[1])
+        before = db.user("bob").preference, db.user("v1").preference
         now += 3 * DAY
         db.signal("view", "a", user=NAME)
         assert db.gc(dry_run=False).events > 3
+        assert {"histories", "people", "signals/0", "tastes/0"} <= parts_with_traces(db)
         report = db.forget(NAME, erase=True)
-        assert (report.events, report.folded, report.sketched) == (1, 3, 1)
+        assert (report.events, report.folded, report.sketched) == (1, 4, 1)
+        assert parts_with_traces(db) == set()
         assert db.count("view", "a", "all") == 82
         assert db.user("v1").relations["save"] == ("a",)
         unseen = [
             [each.id for each in db.retrieve("new", user=user, where="unseen").items]
             for user in ("v1", "bob")
         ]
-        assert unseen == [["b"], ["a"]]
+        assert unseen == [["b", "c"], ["a"]]
         assert (db.user(NAME).signals, db.user("v1").signals) == (0, 1)
+        assert (db.user("bob").preference, db.user("v1").preference) == before
+        assert {*db.user("bob").affinities} == {"of b", "of c"}
+        assert (db.user(NAME).preference, db.user(NAME).affinities) == (None, {})
+        assert [each.id for each in db.related("b").items if each.contributions["cooccurrence"]] == ["c"]
+        assert [each.id for each in db.retrieve("together", user="bob").items] == ["b", "c"]
         assert db.check() == germane.CheckReport(True)
         assert traces(tmp_path) == []
         assert traces(tmp_path, "v1") != []
@@ -314,15 +383,16 @@ def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase:
         monkeypatch.setattr(module, "WORTH_SAVING", 1)
     with filled(tmp_path) as db:
         db.count("view", "a"), db.user(NAME)
-    with germane.open(tmp_path) as other, germane.open(tmp_path) as db:
+    with germane.open(tmp_path, clock=clock) as other, germane.open(tmp_path, clock=clock) as db:
         cursor = other.retrieve("new", user="bob", limit=2).cursor
-        other.user(NAME)
+        other.user(NAME), other.related("a")
         (people,) = (tmp_path / "views").glob("people-*")
         shutil.copytree(people, people.with_name("people-0-3.damaged"))
         shutil.copytree(people, people.with_name("people.abc.tmp"))
         held = traces(tmp_path)
         assert held.count("users.npy") == 3  # the view of people, and what was left of it
-        assert {"journal.sqlite", "shown.sqlite", "reach_users.npy"} <= {*held}
+        of_tastes = {"preferring.npy", "liking.npy", "waiting_users.npy"}
+        assert {"journal.sqlite", "shown.sqlite", "reach_users.npy"} | of_tastes <= {*held}
         before, of_bob = db.count("view", "a", "all"), db.user("bob")
         left_behind = len(list((tmp_path / "views").iterdir()))
         report = db.forget(NAME, erase)
@@ -330,7 +400,7 @@ def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase:
         assert report.files == 1 + left_behind + 1  # the journal, and what was shown
         assert (report.events, report.seq) == (1 + 100 + 4, db.stats().events)
         for each in (db, other):
-            assert each.count("view", "a", "all") == before - erase * 51
+            assert each.count("view", "a", "all") == before - erase * 50
             assert each.user("bob") == of_bob
             assert each.user(NAME) == msgspec.structs.replace(each.user("nobody"), user=NAME)
             assert each.check() == germane.CheckReport(True)

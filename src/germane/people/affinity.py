@@ -101,6 +101,28 @@ class Affinities:
         )
         return made
 
+    def without(self, user: str) -> Affinities:
+        """Return the sums without a user, who has some: users and pairs behind are numbered anew.
+
+        Landmarks stay where others have sums against them: they are a scale, and change no sum.
+        """
+        arrays, users = self.to_arrays(), self.users
+        who = arrays["affinity_users"]
+        number, kept = users.index(user), who != users.index(user)
+        columns, landmarks = arrays["affinities"][:, kept], arrays["affinity_landmarks"]
+        return Affinities.from_arrays(
+            self.half_lives,
+            [name for name in users if name != user],
+            who[kept] - (who[kept] > number),
+            arrays["affinity_creators"][kept],
+            np.where(columns.any(axis=1), landmarks, _NO_LANDMARK),
+            columns,
+        )
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user has an affinity."""
+        return user in self._pairs
+
     def left(self, half_life: Micros, age: Micros) -> float:
         """Return what is left of one after an age."""
         return self._scores[half_life].weight(age)

@@ -20,6 +20,7 @@ from germane.model.errors import Corruption
 from germane.model.reports import Finding
 from germane.people.neighbours import NeighbourView
 from germane.people.neighbours import states as states_of_histories
+from germane.people.neighbours import without as without_in_histories
 from germane.people.pairs import IntArray
 from germane.people.seen import PART, Arrays, Seen
 
@@ -204,7 +205,7 @@ class Known(NamedTuple):
     Parameters
     ----------
     parts : mapping
-        The base's part without the user.
+        The base's parts without the user.
     signals : int
         How many signals of the user the base replaced.
     items : int64[n]
@@ -224,7 +225,9 @@ def without(connection: apsw.Connection, base: Base, user: str) -> Known | None:
     if user not in seen:
         return None
     parts = {PART: arrays_to_chunks(seen.without(user).to_arrays())}
-    return Known(parts, seen.signals(user), seen.ever(user))
+    return Known(
+        {**parts, **without_in_histories(connection, base, user)}, seen.signals(user), seen.ever(user)
+    )
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
