@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import germane
 from germane import (
@@ -258,10 +258,31 @@ def test_the_state_is_that_of_a_log_without_the_events(steps: list[Any]) -> None
         assert told == connection.execute("SELECT id FROM event_id ORDER BY id").fetchall()
 
 
+def story_of(*steps: tuple[Any, ...]) -> list[Any]:
+    """Return a history that ends so long afterwards that a base takes the place of what happened."""
+    quiet = [(("put", "f", "", 5), 40_000.0)] * 3
+    return (
+        [(("put", id, "lamp", n), 0.5) for n, id in enumerate("abc")]
+        + [(step, 61.0) for step in steps]
+        + quiet
+    )
+
+
 @settings(max_examples=15)
 @given(history, history)
+@example(story_of(("many", ["a"], 0)), [])  # u1 alone
+@example(
+    story_of(
+        ("many", ["a", "a", "b"], 0),
+        ("many", ["c", "b"], 250),
+        ("schema", 1),
+        ("relate", "save", "a", True),
+        ("many", ["b"], 0),
+    ),
+    [],
+)
 def test_a_base_forgets_as_well(first: list[Any], second: list[Any]) -> None:
-    """Seen to fail when a base keeps the hashes of reach."""
+    """Seen to fail when a base keeps the hashes of reach, or any part keeps numbers, counts or times of u1."""
     story, reference = Recorded(schemas=WITH_BASE), Recorded(nobody, WITH_BASE)
     for part in (first, second):
         for step, pause in part:

@@ -104,19 +104,18 @@ class Affinities:
     def without(self, user: str) -> Affinities:
         """Return the sums without a user, who has some: users and pairs behind are numbered anew.
 
-        Landmarks stay where others have sums against them: they are a scale, and change no sum.
+        Landmarks stay where the user's events have moved them: they are a scale, and change no sum.
         """
         arrays, users = self.to_arrays(), self.users
-        who = arrays["affinity_users"]
-        number, kept = users.index(user), who != users.index(user)
-        columns, landmarks = arrays["affinities"][:, kept], arrays["affinity_landmarks"]
+        number, who = users.index(user), arrays["affinity_users"]
+        kept = who != number
         return Affinities.from_arrays(
             self.half_lives,
             [name for name in users if name != user],
             who[kept] - (who[kept] > number),
             arrays["affinity_creators"][kept],
-            np.where(columns.any(axis=1), landmarks, _NO_LANDMARK),
-            columns,
+            arrays["affinity_landmarks"],
+            arrays["affinities"][:, kept],
         )
 
     def __contains__(self, user: object) -> bool:
