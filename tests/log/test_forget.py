@@ -260,7 +260,7 @@ def test_the_state_is_that_of_a_log_without_the_events(steps: list[Any]) -> None
 
 def story_of(*steps: tuple[Any, ...]) -> list[Any]:
     """Return a history that ends so long afterwards that a base takes the place of what happened."""
-    quiet = [(("put", "f", "", 5), 40_000.0)] * 3
+    quiet = [(("put", "f", "", n), 40_000.0) for n in range(4)]
     return (
         [(("put", id, "lamp", n), 0.5) for n, id in enumerate("abc")]
         + [(step, 61.0) for step in steps]
@@ -274,7 +274,7 @@ def story_of(*steps: tuple[Any, ...]) -> list[Any]:
 @example(
     story_of(
         ("many", ["a", "a", "b"], 0),
-        ("many", ["c", "b"], 250),
+        ("many", ["c", "b"], 100),
         ("schema", 1),
         ("relate", "save", "a", True),
         ("many", ["b"], 0),
@@ -282,7 +282,7 @@ def story_of(*steps: tuple[Any, ...]) -> list[Any]:
     [],
 )
 def test_a_base_forgets_as_well(first: list[Any], second: list[Any]) -> None:
-    """Seen to fail when a base keeps the hashes of reach, or any part keeps numbers, counts or times of u1."""
+    """Seen to fail when a base keeps the hashes of reach, or any part keeps numbers or times of u1."""
     story, reference = Recorded(schemas=WITH_BASE), Recorded(nobody, WITH_BASE)
     for part in (first, second):
         for step, pause in part:
@@ -298,8 +298,8 @@ def test_a_base_forgets_as_well(first: list[Any], second: list[Any]) -> None:
         story.taken.append(tidy)
     story.replay(reference)
     reference.now = story.now
-    report = story.db.forget("u1")
-    if report != ForgetReport(report.seq):
+    before = story.db.stats().events
+    if story.db.forget("u1").seq > before:  # also where a base had nothing but relations
         reference.db.relate("x", "follow", "y")
     assert state(story.db) == state(reference.db)
     assert others(story.db) == others(reference.db)
