@@ -51,7 +51,7 @@ class Popular:
         return sorted(self.there, key=lambda item: (-self.counts[item], item))[:k]
 
 
-@pytest.mark.parametrize("each", ["visit", "event"])
+@pytest.mark.parametrize("each", ["visit", "event", "step"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_profile_is_asked_with_what_was_known_and_nothing_else(seed: int, each: str) -> None:
     """Fails when a case's own events are recorded before it, or when items are there before their time."""
@@ -88,6 +88,24 @@ def test_events_of_one_time_know_nothing_of_each_other_in_a_visit() -> None:
         "at": [5.0, 9.0, 9.0, 9.0],
     }
     assert [case.upto for case in cases(Story.of_rows(columns, schema=SCHEMA))] == [0, 1]
+
+
+def test_a_step_is_to_another_item_and_shows_all_but_the_one_before() -> None:
+    """Fails when the item that a user comes from keeps its place in lists, or when staying is a step."""
+    columns: dict[str, Any] = {
+        "name": ["view"] * 6,
+        "item": list("aabbaa"),
+        "user": list("uuuvvv"),
+        "at": [float(at) for at in range(6)],
+    }
+    story = Story.of_rows(columns, schema=SCHEMA)
+    found = replay(story, [POPULAR], at=1, split=0.0, each="step", others={"plain": Popular()})
+    assert [(case.user, case.last, case.wanted) for case in found.cases] == [
+        ("u", "a", ("b",)),
+        ("v", "b", ("a",)),
+    ]
+    assert found.measured["popular"].by_case["hr"].tolist() == [0.0, 1.0]
+    assert found.measured["plain"].by_case["hr"].tolist() == [0.0, 1.0]
 
 
 def test_the_same_log_gives_the_same_figures_from_a_store_and_from_rows(tmp_path: Path) -> None:
@@ -179,3 +197,29 @@ def test_tune_refuses_what_has_no_weights() -> None:
     for profile, metric in (("new", "ndcg"), ("nope", "ndcg"), (POPULAR, "auc")):
         with pytest.raises(InvalidArgument):
             tune(story, profile, metric=metric)
+
+
+def test_items_keep_their_vectors_and_creators_in_a_story(tmp_path: Path) -> None:
+    """Fails when the story of a store leaves out what taste is made of."""
+    schema = Schema([Signal("like", preference=0.5, affinity=1.0)])
+    now = [START]
+    with germane.open(tmp_path / "store", schema, clock=lambda: now[0]) as db:
+        db.put_many(
+            Item(id=f"{kind}{n}", embedding=[1.0, 0.1 * n] if kind == "a" else [0.1 * n, 1.0], creator=kind)
+            for kind in "ab"
+            for n in range(5)
+        )
+        for n in range(5):
+            for user, kind in (("u", "a"), ("v", "b")):
+                now[0] += DAY
+                db.signal("like", f"{kind}{n}", user=user)
+        for term in ("preference", "affinity"):
+            found = replay(db, [Profile("leaning", boosts=[term])], at=5, split=0.4, limit=None)
+            assert found.measured["leaning"].mean("hr") == 1.0, term
+
+
+def test_a_log_whose_items_are_not_there_says_so() -> None:
+    with germane.open(None, Schema([Signal("view")], unknown_items="accept")) as db:
+        db.signal("view", "ghost", user="u")
+        with pytest.raises(InvalidArgument, match="put the items"):
+            replay(db)
