@@ -35,7 +35,7 @@ from support.story import SCHEMAS, START, USERS, Story, answers, history, rememb
 DAY = 86_400.0
 TOGETHER = Profile("together", candidates=["related(9)"], boosts=["cooccurrence", "again"])
 """What goes together, and again, for a user."""
-TASTES = (
+TASTES: tuple[dict[str, Any], ...] = (
     {"preference": 0.1, "affinity": 0.5},
     {"preference": 0.3, "affinity": 1.0, "affinity_half_life": "1h"},
 )

@@ -115,8 +115,11 @@ class Preferences:
         number, count = self._users[user], len(self._users)
         if count == 1:
             return Preferences()  # as before the first one: no dimension either
-        left = (np.delete(column[:count], number, axis=0) for column in (self._vectors, self._counts))
-        return Preferences.from_arrays([name for name in self._users if name != user], *left)
+        return Preferences.from_arrays(
+            [name for name in self._users if name != user],
+            np.delete(self._vectors[:count], number, axis=0),
+            np.delete(self._counts[:count], number),
+        )
 
     def __contains__(self, user: object) -> bool:
         """Tell whether a user has a vector."""
