@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import apsw
 import numpy as np
 
-from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
+from germane.log.events import Base
 from germane.log.journal import epoch, head
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
@@ -77,6 +78,14 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     if not _equal(histories, again):
         raise Corruption("what users did does not go on from a base as from the log: report this")
     return {PART: told}
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Parts:
+    """Return the part of a base that changes without a user."""
+    if PART not in base.parts:
+        return {}
+    histories = Histories.from_arrays(arrays_from_chunks(chunks(connection, base, PART)))
+    return {PART: arrays_to_chunks(histories.without(user).to_arrays())} if user in histories else {}
 
 
 def _equal(one: Histories, other: Histories) -> bool:

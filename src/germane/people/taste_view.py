@@ -7,8 +7,9 @@ import hashlib
 import apsw
 import msgspec
 
-from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
 from germane.log.content import schema, schemas
+from germane.log.events import Base
 from germane.log.journal import head
 from germane.log.reader import remembered
 from germane.log.saved import differing
@@ -66,4 +67,18 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
             each.catch_up(connection, head(connection))
         if differing(again.to_arrays(), tastes.to_arrays()):
             raise Corruption("the tastes of users do not go on from a base as from the log: report this")
+    return parts
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Parts:
+    """Return the parts of a base that change without a user."""
+    parts: dict[str, list[bytes]] = {}
+    number = 0
+    while (name := f"{PART}{number}") in base.parts:
+        declared, *told = chunks(connection, base, name)
+        kinds = msgspec.json.decode(declared, type=tuple[Kind, ...])
+        tastes = Tastes.from_arrays(kinds, 0, arrays_from_chunks(told))
+        if user in tastes:
+            parts[name] = [declared, *arrays_to_chunks(tastes.without(user).to_arrays())]
+        number += 1
     return parts

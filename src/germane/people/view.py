@@ -8,17 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import apsw
 
-from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
+from germane.log.events import Base
 from germane.log.journal import epoch, head
 from germane.log.saved import Checkpoints, differing
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
 from germane.people.neighbours import NeighbourView
 from germane.people.neighbours import states as states_of_histories
+from germane.people.neighbours import without as without_in_histories
+from germane.people.pairs import IntArray
 from germane.people.seen import PART, Arrays, Seen
 
 NAME = "people"
@@ -194,6 +197,37 @@ class PeopleView(StateView[Seen, None]):
 
     def _resumed(self, how: None, seq: int, arrays: Arrays) -> Seen:
         return Seen.from_arrays(seq, arrays)
+
+
+class Known(NamedTuple):
+    """What a base knew of a user.
+
+    Parameters
+    ----------
+    parts : mapping
+        The base's parts without the user.
+    signals : int
+        How many signals of the user the base replaced.
+    items : int64[n]
+        Ordinals of the items that they were on.
+    """
+
+    parts: Parts
+    signals: int
+    items: IntArray
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Known | None:
+    """Return what a base knows of a user, and what it is without; None when it knows nothing."""
+    if PART not in base.parts:
+        return None
+    seen = Seen.from_arrays(0, arrays_from_chunks(chunks(connection, base, PART)))
+    if user not in seen:
+        return None
+    parts = {PART: arrays_to_chunks(seen.without(user).to_arrays())}
+    return Known(
+        {**parts, **without_in_histories(connection, base, user)}, seen.signals(user), seen.ever(user)
+    )
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
