@@ -6,7 +6,6 @@ import logging
 
 import apsw
 
-from germane.knowledge.catalog import CatalogView
 from germane.log import content
 from germane.log.base import Parts
 from germane.log.chain import start
@@ -16,15 +15,13 @@ from germane.log.retention import SLACK, due, preview, replace_older
 from germane.model.errors import Corruption, Error, InvalidArgument, quoted
 from germane.model.reports import CheckReport, Finding, GcReport, Stats
 from germane.model.times import Micros, to_duration
-from germane.people.taste_view import TasteView
+from germane.people.neighbours import states as states_of_neighbours
 from germane.people.taste_view import states as states_of_tastes
-from germane.people.view import PeopleView
 from germane.people.view import states as states_of_people
 from germane.ranking.moment import Moments
-from germane.signals.view import SignalView
+from germane.ranking.views import Views
 from germane.signals.view import states as states_of_signals
 from germane.text.stats import store_stats
-from germane.text.view import TextView
 
 _logger = logging.getLogger("germane")
 
@@ -33,18 +30,13 @@ class Upkeep:
     """The part of a database that looks after it."""
 
     _journal: Journal
-    _signals: SignalView
-    _people: PeopleView
-    _tastes: TasteView
-    _text: TextView
-    _catalogs: CatalogView
-    _views: tuple[TextView, CatalogView, SignalView, PeopleView, TasteView]
+    _views: Views
     _moments: Moments
 
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
         with self._journal.read() as connection:
-            return store_stats(connection, self._text.at(connection), self._journal.folder)
+            return store_stats(connection, self._views.text.at(connection), self._journal.folder)
 
     def check(self, repair: bool = False) -> CheckReport:
         """Check the file, the log, its content, and every view against a rebuild from the log.
@@ -61,7 +53,7 @@ class Upkeep:
         try:
             self.rebuild()
         except Corruption:
-            self._text.drop()  # the tables cannot be folded anew, but the index can be built from them
+            self._views.text.drop()  # the tables cannot be folded anew, but the index can be built from them
         left = self._findings()
         mended = [
             Finding(finding.part, finding.detail, repaired=True)
@@ -77,7 +69,7 @@ class Upkeep:
             view.drop()
         self._moments.drop()
         with self._journal.read() as connection:
-            self._text.at(connection)
+            self._views.text.at(connection)
             self._save(connection)
         return seq
 
@@ -140,11 +132,7 @@ class Upkeep:
         with self._journal.read() as connection:
             return [
                 *check_journal(connection),
-                *guarded("text", self._text.check, connection),
-                *guarded("catalog", self._catalogs.check, connection),
-                *guarded("signals", self._signals.check, connection),
-                *guarded("people", self._people.check, connection),
-                *guarded("people", self._tastes.check, connection),
+                *(finding for view in self._views for finding in guarded(view.part, view.check, connection)),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
@@ -160,5 +148,6 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     return {
         **states_of_signals(connection, seq),
         **states_of_people(connection, seq),
+        **states_of_neighbours(connection, seq),
         **states_of_tastes(connection, seq),
     }

@@ -93,6 +93,7 @@ class CatalogView:
     """
 
     title = "catalogue"
+    part = "catalog"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
         self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from germane.log.checkpoint import Arrays
 from germane.model.times import Micros
 from germane.people.pairs import FloatArray, IntArray
 from germane.signals.decay import DecayedScores, grown
 
-Arrays = dict[str, np.ndarray[Any, Any]]
 _NO_LANDMARK = np.iinfo(np.int64).min
 
 

@@ -49,6 +49,7 @@ class TextView:
     """
 
     title = "text index"
+    part = "text"
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
         self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
