@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,22 +68,6 @@ class Loaded(NamedTuple):
     manifest: Manifest | None
     arrays: Arrays
     damage: tuple[str, ...]
-
-
-def texts_to_arrays(texts: Iterable[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return texts as two arrays: their bytes, and where each ends."""
-    told = [text.encode() for text in texts]
-    ends = np.cumsum([len(each) for each in told], dtype=np.int64)
-    return np.frombuffer(b"".join(told), np.uint8), ends
-
-
-def texts_from_arrays(told: np.ndarray[Any, Any], ends: np.ndarray[Any, Any]) -> list[str]:
-    """Return the texts that `texts_to_arrays` made arrays of."""
-    whole, start, texts = told.tobytes(), 0, []
-    for end in ends.tolist():
-        texts.append(whole[start:end].decode())
-        start = end
-    return texts
 
 
 def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Path:

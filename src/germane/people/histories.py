@@ -1,7 +1,8 @@
-"""Histories: which user did something with which item, and when, in order of both."""
+"""Histories: which user did what with which item, and when, in order of user and time."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple, Self
 
 import apsw
@@ -9,12 +10,15 @@ import numpy as np
 
 from germane.log.base import arrays_from_chunks, chunks
 from germane.log.chain import BEFORE_ALL_TIMES, recorded_at
-from germane.log.checkpoint import Arrays, texts_from_arrays, texts_to_arrays
+from germane.log.checkpoint import Arrays
 from germane.log.runs import Begun, Columns, Single, signal_runs
 from germane.model.times import DAY, Micros
 from germane.people.pairs import IntArray
+from germane.people.texts import texts_from_arrays, texts_to_arrays
 
 SmallArray = np.ndarray[Any, np.dtype[np.int32]]
+ShortArray = np.ndarray[Any, np.dtype[np.uint16]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 PART = "histories"
 """The part of a log's base that holds histories."""
@@ -30,11 +34,12 @@ AFTER_ALL_TIMES = 2**63 - 1
 
 
 class Marks(NamedTuple):
-    """Events of users, as columns: users and items by number, and when each happened."""
+    """Events of users, as columns: users, items and signals by number, and when each happened."""
 
     users: SmallArray
     items: SmallArray
     at: IntArray
+    names: ShortArray
 
     def chosen(self, which: Any) -> Marks:
         """Return some of the events: a mask, a slice or places."""
@@ -45,11 +50,11 @@ class Marks(NamedTuple):
         return _joined([self, more])
 
     def ordered(self) -> Marks:
-        """Return them by user, then time, then item."""
-        return self.chosen(np.lexsort((self.items, self.at, self.users)))
+        """Return them by user, then time, then item, then signal."""
+        return self.chosen(np.lexsort((self.names, self.items, self.at, self.users)))
 
 
-NONE = Marks(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+NONE = Marks(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint16))
 
 
 class _Run(NamedTuple):
@@ -64,7 +69,7 @@ class _Run(NamedTuple):
 
 
 class Histories:
-    """The events of all users, at one position of the log: 20 bytes for each.
+    """The events of all users, at one position of the log: 22 bytes for each.
 
     They lie in logarithmically many sorted runs, each at least twice as long as the next. What happened more
     than `HORIZON` before the latest event is let go, except that it was counted.
@@ -80,6 +85,7 @@ class Histories:
         self.tail = NONE
         """The last events, in the order in which they came to count."""
         self._users: dict[str, int] = {}
+        self._names: dict[str, int] = {}
         self._counts: IntArray = np.zeros(0, np.int64)
         self._runs: list[_Run] = []
         self._waiting = NONE
@@ -99,6 +105,11 @@ class Histories:
     def number(self, user: str) -> int | None:
         """Return the number of a user; None for one without events."""
         return self._users.get(user)
+
+    def are_of(self, marks: Marks, signals: Collection[str]) -> BoolArray:
+        """Return which events are of some signals."""
+        numbers = [self._names[name] for name in signals if name in self._names]
+        return np.isin(marks.names, numbers)
 
     def counts(self, items: IntArray) -> IntArray:
         """Return how many events of users each of some items ever had."""
@@ -148,27 +159,29 @@ class Histories:
     def to_arrays(self) -> Arrays:
         """Return the state in a form that depends on the log up to `seq` alone.
 
-        It is one run. What a reader let enter ahead of the log waits again.
+        What a reader let enter ahead of the log waits again.
         """
-        if len(self._runs) > 1:
-            self._runs = [_Run.of(_joined([run.marks for run in self._runs]).ordered())]
-        marks, by_item = self._runs[0] if self._runs else _Run.of(NONE)
+        marks, by_item = self._whole()
         is_kept = marks.at >= self._settled - HORIZON - SPAN
         is_kept &= marks.at < self._early.at.min(initial=AFTER_ALL_TIMES)
         if not is_kept.all():
             marks, by_item = _Run.of(marks.chosen(is_kept))
+        waiting = self._waiting.joined(self._early).ordered()
+        used = np.flatnonzero(np.bincount(marks.names) if len(marks.at) else ())
+        used = np.union1d(used, waiting.names).astype(np.uint16)
         counts = self._counts.copy()
         np.subtract.at(counts, self._early.items, 1)
-        users, ends = texts_to_arrays(self._users)
+        names = list(self._names)
         arrays: Arrays = {
-            "users": users,
-            "user_ends": ends,
+            **texts_to_arrays("users", self._users),
+            **texts_to_arrays("signals", [names[number] for number in used.tolist()]),
             "counts": counts[: np.max(np.flatnonzero(counts), initial=-1) + 1],
             "newest": np.array([self._settled], np.int64),
             "by_item": by_item,
         }
-        for prefix, told in (("", marks), ("waiting_", self._waiting.joined(self._early).ordered())):
-            for name, column in told._asdict().items():
+        for prefix, told in (("", marks), ("waiting_", waiting)):
+            named = told._replace(names=np.searchsorted(used, told.names).astype(np.uint16))
+            for name, column in named._asdict().items():
                 arrays[f"{prefix}marks_{name}"] = column
         return arrays
 
@@ -181,8 +194,8 @@ class Histories:
         KeyError, ValueError
             The arrays are not of that form.
         """
-        made, users = cls(), texts_from_arrays(arrays["users"], arrays["user_ends"])
-        made._users = {user: number for number, user in enumerate(users)}
+        made = cls()
+        made._users, made._names = _numbered("users", arrays), _numbered("signals", arrays)
         made._counts = arrays["counts"].copy()
         made.newest = made._settled = int(arrays["newest"][0])
         marks, made._waiting = (
@@ -198,13 +211,35 @@ class Histories:
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))
 
+    def _name(self, signal: str) -> int:
+        return self._names.setdefault(signal, len(self._names))
+
+    def _whole(self) -> _Run:
+        """Return all that has entered as one run, signals numbered by name; so it stays."""
+        names = sorted(self._names)
+        if len(self._runs) > 1 or names != list(self._names):
+            numbers = np.array([names.index(name) for name in self._names], np.uint16)
+            joined = _joined([run.marks for run in self._runs])
+            several = (joined, self._waiting, self._early, self.tail)
+            whole, self._waiting, self._early, self.tail = (
+                marks._replace(names=numbers[marks.names]) for marks in several
+            )
+            self._names = {name: number for number, name in enumerate(names)}
+            self._runs = [_Run.of(whole.ordered())]
+        return self._runs[0] if self._runs else _Run.of(NONE)
+
     def _apply_run(self, run: list[Single]) -> None:
         rows = [
-            (self._number(user), item, at, when) for _, at, when, _, item, _, user in run if user is not None
+            (self._number(user), item, at, self._name(name), when)
+            for _, at, when, name, item, _, user in run
+            if user is not None
         ]
         if rows:
-            users, items, at, recorded = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-            self._apply(Marks(users.astype(np.int32), items.astype(np.int32), at), recorded)
+            users, items, at, names, recorded = (
+                np.array(column, np.int64) for column in zip(*rows, strict=True)
+            )
+            marks = Marks(users.astype(np.int32), items.astype(np.int32), at, names.astype(np.uint16))
+            self._apply(marks, recorded)
 
     def _apply_columns(self, columns: Columns) -> None:
         _, when, event = columns
@@ -215,7 +250,10 @@ class Histories:
         numbers = np.fromiter(map(self._number, event.users), np.int32, len(event.users))
         items = np.frombuffer(event.item, "<i8")[rows].astype(np.int32)
         at = np.frombuffer(event.at, "<i8")[rows].astype(np.int64)
-        self._apply(Marks(numbers[user[rows]], items, at), np.full(len(at), when))
+        told, named = np.frombuffer(event.name, "<u2")[rows], np.zeros(len(event.names), np.uint16)
+        for number in np.unique(told).tolist():
+            named[number] = self._name(event.names[number])
+        self._apply(Marks(numbers[user[rows]], items, at, named[told]), np.full(len(at), when))
 
     def _apply(self, marks: Marks, recorded: IntArray) -> None:
         self.applied += len(marks.at)
@@ -248,6 +286,10 @@ def _joined(several: list[Marks]) -> Marks:
     if len(several) == 1:
         return several[0]
     return Marks._make(map(np.concatenate, zip(*several, strict=True))) if several else NONE
+
+
+def _numbered(name: str, arrays: Arrays) -> dict[str, int]:
+    return {text: number for number, text in enumerate(texts_from_arrays(name, arrays))}
 
 
 def _place(items: SmallArray, by_item: SmallArray, item: int, side: Any) -> int:

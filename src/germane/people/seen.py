@@ -9,10 +9,11 @@ import numpy as np
 
 from germane.log.base import arrays_from_chunks, chunks
 from germane.log.chain import recorded_at
-from germane.log.checkpoint import Arrays, texts_from_arrays, texts_to_arrays
+from germane.log.checkpoint import Arrays
 from germane.log.runs import Begun, Columns, Single, signal_runs
 from germane.model.times import Micros
 from germane.people.pairs import FloatArray, IntArray, LatestWeights, Pairs, Progress
+from germane.people.texts import texts_from_arrays, texts_to_arrays
 
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -122,11 +123,9 @@ class Seen:
 
     def to_arrays(self) -> Arrays:
         """Return the state in a form that depends on the log up to `seq` alone."""
-        users, ends = texts_to_arrays(self._users)
         arrays: Arrays = {
-            "users": users,
-            "user_ends": ends,
-            "signals": self._signals[: len(ends)],
+            **texts_to_arrays("users", self._users),
+            "signals": self._signals[: len(self._users)],
             "pairs": self._pairs.keys(),
         }
         for name, column in self._weights.whole()._asdict().items():
@@ -145,7 +144,7 @@ class Seen:
         KeyError, ValueError
             The arrays are not of that form.
         """
-        made, users = cls(), texts_from_arrays(arrays["users"], arrays["user_ends"])
+        made, users = cls(), texts_from_arrays("users", arrays)
         made._users = {user: number for number, user in enumerate(users)}
         if len(made._users) != len(arrays["signals"]):
             raise ValueError("users and their counts differ in number")

@@ -9,7 +9,7 @@ from germane.log.checkpoint import Arrays
 from germane.log.state import StateView
 from germane.people.seen import PART, Seen
 
-FORMAT = "1"
+FORMAT = "2"
 """Version of the form in which checkpoints are written."""
 
 
