@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item, Schema, Signal
-from germane.knowledge import catalog
+from germane.knowledge.catalog import CatalogView
 from germane.log import state as log_state
 from germane.log.checkpoint import Arrays
 from germane.signals.view import Ledgers
@@ -76,7 +76,7 @@ class Clock:
 def little_is_worth_saving(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_state, "WORTH_SAVING", 1)
     monkeypatch.setattr(log_state, "MUCH", 1)
-    monkeypatch.setattr(catalog, "WORTH_SAVING", 1)
+    monkeypatch.setattr(CatalogView, "worth_saving", 1)
 
 
 def opened(path: Path | None = None, clock: Clock | None = None) -> germane.Database:
