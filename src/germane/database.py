@@ -117,6 +117,7 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         try:
             if declared is not None:
                 self._declare(declared)
+            self._go_on_cleaning()
         except BaseException:
             self._journal.close()
             raise

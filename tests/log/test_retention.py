@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import germane
-from germane import BeyondRetention, GcReport, Item, NotFound, Schema, Signal
+from germane import BeyondRetention, GcReport, Item, NotFound, Profile, Schema, Signal
 from germane.log import retention
 from germane.log.base import base_of
 from germane.text.view import TextView
@@ -175,6 +175,25 @@ def test_a_signal_that_is_declared_anew_goes_on_from_its_count() -> None:
     story.now -= 2 * DAY
     assert db.gc(dry_run=False).events > 0
     assert db.decayed("view", "a") == pytest.approx(before * 2.0 ** (-2 * DAY / (9 * 3_600)))
+
+
+def test_a_signal_that_is_declared_anew_is_the_same_whether_it_was_ranked_by_or_not() -> None:
+    """Fails when a score that no event was added to yet is told by what ranking made room for."""
+    now = START
+    schemas = [
+        Schema([Signal("view", half_life=each)], [Profile("best", boosts=["view.decayed"])], retention="1d")
+        for each in ("1h", "2h")
+    ]
+    with germane.open(schema=schemas[0], clock=lambda: now) as db:
+        db.put(Item(id="a", title="Lamp"))
+        db.signal("view", "a")
+        db.signal("view", "a", at=now + 100)  # waits, and is no score before the next signal
+        now += 3 * DAY
+        db.update("a", tags=["late"])
+        assert db.gc(dry_run=False).events > 0
+        db._declare(schemas[1])
+        assert [each.id for each in db.retrieve("best").items] == ["a"]
+        assert db.check() == germane.CheckReport(True)
 
 
 def test_a_schema_that_changed_since_is_asked_as_before() -> None:

@@ -101,6 +101,27 @@ class Affinities:
         )
         return made
 
+    def without(self, user: str) -> Affinities:
+        """Return the sums without a user, who has some: users and pairs behind are numbered anew.
+
+        Landmarks stay where the user's events have moved them: they are a scale, and change no sum.
+        """
+        arrays, users = self.to_arrays(), self.users
+        number, who = users.index(user), arrays["affinity_users"]
+        kept = who != number
+        return Affinities.from_arrays(
+            self.half_lives,
+            [name for name in users if name != user],
+            who[kept] - (who[kept] > number),
+            arrays["affinity_creators"][kept],
+            arrays["affinity_landmarks"],
+            arrays["affinities"][:, kept],
+        )
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user has an affinity."""
+        return user in self._pairs
+
     def left(self, half_life: Micros, age: Micros) -> float:
         """Return what is left of one after an age."""
         return self._scores[half_life].weight(age)

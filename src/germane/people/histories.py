@@ -208,6 +208,28 @@ class Histories:
         made.seq = seq
         return made
 
+    def without(self, user: str) -> Histories:
+        """Return the histories without a user: what the log comes to when the user's events are nobody's.
+
+        Events that were let go are not known by user any more, and stay counted.
+        """
+        number = self._users[user]
+        made = Histories()
+        made.seq = self.seq
+        made._users = {name: place for place, name in enumerate(name for name in self._users if name != user)}
+        whole = self._whole().marks
+        made._names = self._names.copy()  # those that nobody else gave are told no more
+        gone = np.bincount(whole.items[whole.users == number], minlength=len(self._counts))
+        made._counts = self._counts - gone
+        whole, made._waiting = (_without(marks, number) for marks in (whole, self._waiting))
+        made.newest = made._settled = int(whole.at.max(initial=BEFORE_ALL_TIMES))
+        made._runs = [_Run.of(whole)] if len(whole.at) else []
+        return made
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user is known."""
+        return user in self._users
+
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))
 
@@ -286,6 +308,12 @@ def _joined(several: list[Marks]) -> Marks:
     if len(several) == 1:
         return several[0]
     return Marks._make(map(np.concatenate, zip(*several, strict=True))) if several else NONE
+
+
+def _without(marks: Marks, number: int) -> Marks:
+    """Return events without those of a user; users behind have one less."""
+    others = marks.chosen(marks.users != number)
+    return others._replace(users=others.users - (others.users > number))
 
 
 def _numbered(name: str, arrays: Arrays) -> dict[str, int]:

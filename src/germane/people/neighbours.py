@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import apsw
 
-from germane.log.base import Parts
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
 from germane.log.checkpoint import Arrays
+from germane.log.events import Base
 from germane.log.state import StateView
 from germane.people.cooccurrence import Cooccurrence
-from germane.people.histories import PART
+from germane.people.histories import PART, Histories
 
 FORMAT = "1"
 """Version of the form in which checkpoints are written."""
@@ -43,3 +44,11 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
         Going on from it does not come to what the whole log comes to.
     """
     return {PART: NeighbourView().chunks(connection, seq, None)}
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Parts:
+    """Return the part of a base that changes without a user."""
+    if PART not in base.parts:
+        return {}
+    histories = Histories.from_arrays(0, arrays_from_chunks(chunks(connection, base, PART)))
+    return {PART: arrays_to_chunks(histories.without(user).to_arrays())} if user in histories else {}

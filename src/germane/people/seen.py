@@ -12,7 +12,7 @@ from germane.log.chain import recorded_at
 from germane.log.checkpoint import Arrays
 from germane.log.runs import Begun, Columns, Single, signal_runs
 from germane.model.times import Micros
-from germane.people.pairs import FloatArray, IntArray, LatestWeights, Pairs, Progress
+from germane.people.pairs import SHIFT, FloatArray, IntArray, LatestWeights, Pairs, Progress, moved_up
 from germane.people.texts import texts_from_arrays, texts_to_arrays
 
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
@@ -154,6 +154,30 @@ class Seen:
         made._waiting = Marks._make(arrays[f"waiting_{name}"] for name in Marks._fields)
         made.seq = seq
         return made
+
+    def without(self, user: str) -> Seen:
+        """Return the state without a user: what the log comes to when the user's events are nobody's."""
+        number = self._users[user]
+        made = Seen()
+        made.seq = self.seq
+        made._users = {name: place for place, name in enumerate(name for name in self._users if name != user)}
+        made._signals = np.delete(self._signals[: len(self._users)], number)
+        keys, progress = self._pairs.keys(), self._weights.whole()
+        made._pairs = Pairs(moved_up(keys[keys >> SHIFT != number], number))
+        kept = Progress._make(column[progress.keys >> SHIFT != number] for column in progress)
+        made._weights = LatestWeights(kept._replace(keys=moved_up(kept.keys, number)))
+        waiting = self._waiting.chosen(self._waiting.users != number)
+        made._waiting = waiting._replace(users=waiting.users - (waiting.users > number))
+        return made
+
+    def ever(self, user: str) -> IntArray:
+        """Return the ordinals of all items that signals of a user were on, now or ahead of their time."""
+        number = self._users[user]
+        return np.union1d(self._pairs.of(number), self._waiting.items[self._waiting.users == number])
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user is known."""
+        return user in self._users
 
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))

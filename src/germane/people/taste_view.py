@@ -7,9 +7,10 @@ import hashlib
 import apsw
 import msgspec
 
-from germane.log.base import Parts
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
 from germane.log.checkpoint import Arrays
 from germane.log.content import schema, schemas_from
+from germane.log.events import Base
 from germane.log.state import StateView
 from germane.people.tastes import PART, Kind, Tastes
 
@@ -51,3 +52,17 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
         f"{PART}{number}": [msgspec.json.encode(kinds), *view.chunks(connection, seq, kinds)]
         for number, kinds in enumerate(variants)
     }
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Parts:
+    """Return the parts of a base that change without a user."""
+    parts: dict[str, list[bytes]] = {}
+    number = 0
+    while (name := f"{PART}{number}") in base.parts:
+        declared, *told = chunks(connection, base, name)
+        kinds = msgspec.json.decode(declared, type=tuple[Kind, ...])
+        tastes = Tastes.from_arrays(kinds, 0, arrays_from_chunks(told))
+        if user in tastes:
+            parts[name] = [declared, *arrays_to_chunks(tastes.without(user).to_arrays())]
+        number += 1
+    return parts

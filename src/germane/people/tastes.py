@@ -354,13 +354,33 @@ class Tastes:
         What signals added to affinities decays on as it was declared, where a half-life is declared
         still; the rest is left out, and so is what waits of a kind that is no more.
         """
-        made = Tastes(kinds)
-        made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
-        made._vectors = self._vectors
+        made = self._beside(kinds)
         made._preferences = self._preferences
         made._affinities = self._affinities.kept(made._affinities.half_lives)
         for act, vector in self._waiting:
             place = made._place.get(self.kinds[act.kind].name)
             if place is not None:
                 made._waiting.append((act._replace(kind=place), vector))
+        return made
+
+    def without(self, user: str) -> Tastes:
+        """Return the tastes without a user: what the log comes to when the user's events are nobody's."""
+        made = self._beside(self.kinds)
+        made.seq = self.seq
+        preferences, affinities = self._preferences, self._affinities
+        made._preferences = preferences.without(user) if user in preferences else preferences
+        made._affinities = affinities.without(user) if user in affinities else affinities
+        made._waiting = [each for each in self._waiting if each[0].user != user]
+        return made
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether anything is known of a user."""
+        is_waiting = any(act.user == user for act, _ in self._waiting)
+        return is_waiting or user in self._preferences or user in self._affinities
+
+    def _beside(self, kinds: tuple[Kind, ...]) -> Tastes:
+        """Return tastes of nobody that follow the same items, and take over from here."""
+        made = Tastes(kinds)
+        made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
+        made._vectors = self._vectors
         return made
