@@ -16,7 +16,7 @@ import pytest
 import germane
 from germane.log import state as log_state
 from support.faults import FaultyDisk
-from support.forgotten import NAME, filled, traces
+from support.forgotten import NAME, clock, filled, traces
 
 
 class Killing(FaultyDisk):
@@ -47,7 +47,7 @@ def in_child(do: Callable[[], object]) -> bool:
 def forget_until(folder: Path, operation: int) -> None:
     """Forget on a disk at whose n-th operation the process is killed."""
     disk = Killing("killing")
-    db = germane.open(folder)
+    db = germane.open(folder, clock=clock)
     disk.left = operation
     db.forget(NAME)
 
@@ -60,7 +60,7 @@ def forget_up_to(folder: Path, where: str) -> None:
     for part in outer:
         target = getattr(target, part)
     setattr(target, name, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-    germane.open(folder).forget(NAME)
+    germane.open(folder, clock=clock).forget(NAME)
 
 
 STEPS = (
@@ -99,7 +99,7 @@ def test_a_kill_in_the_middle_leaves_the_old_or_the_new(
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(whole, folder)
         was_killed = in_child(kill)
-        with germane.open(folder) as db:
+        with germane.open(folder, clock=clock) as db:
             assert told(db) == before
             assert db.check() == germane.CheckReport(True)
             is_forgotten = db.user(NAME).signals == 0

@@ -105,8 +105,8 @@ def forget(writer: Writer, user: str, erase: bool, views: Views) -> Done:
     writer.change()
     writer.tip.arrive()  # the chain has another value at the end of the log
     seq = writer.append(ForgetUser(who=_hashed(_secret(connection), user), erased=erase))
-    kept = in_base or Kept({})
-    return Done(seq, count, kept.folded, kept.sketched)
+    relations, kept = in_base or (0, Kept({}))
+    return Done(seq, count + relations, kept.folded, kept.sketched)
 
 
 def unclean(connection: apsw.Connection) -> str | None:
@@ -200,15 +200,18 @@ def _free(connection: apsw.Connection, change: Change) -> None:
         )
 
 
-def _without_user(connection: apsw.Connection, seq: int, base: Base, user: str, views: Views) -> Kept | None:
-    """Write a base without a user; None when it does not have the user."""
+def _without_user(
+    connection: apsw.Connection, seq: int, base: Base, user: str, views: Views
+) -> tuple[int, Kept] | None:
+    """Write a base without a user, of whom it held so many relations; None when it does not have the user."""
     at, recorded_at, checksum = connection.execute(
         "SELECT at, recorded_at, checksum FROM log WHERE seq = ?", (seq,)
     ).get
     if not is_sealed(base, seq, at, recorded_at, checksum):
         raise _damaged(f"the base of the log, event {seq},")
     kept = views(connection, base, user)
-    parts = {**kept.parts, **_relations(connection, base, user)}
+    gone, others = _relations(connection, base, user)
+    parts = {**kept.parts, **others}
     if not parts:
         return None
     kind, data = encode(remade(base, parts, seq, at, recorded_at, checksum))
@@ -218,13 +221,15 @@ def _without_user(connection: apsw.Connection, seq: int, base: Base, user: str, 
             "INSERT INTO base VALUES (?, ?, ?)", ((part, number, each) for number, each in enumerate(told))
         )
     connection.execute("UPDATE log SET type = ?, data = ? WHERE seq = ?", (kind, data, seq))
-    return kept
+    return gone, kept
 
 
-def _relations(connection: apsw.Connection, base: Base, user: str) -> Parts:
+def _relations(connection: apsw.Connection, base: Base, user: str) -> tuple[int, Parts]:
+    """Return how many relations of a user a base holds, and the part without them if it has any."""
     told = [row for chunk in chunks(connection, base, _RELATIONS) for row in msgspec.msgpack.decode(chunk)]
     others = [row for row in told if row[0] != user]
-    return {} if len(others) == len(told) else {_RELATIONS: rows_to_chunks(others)}
+    gone = len(told) - len(others)
+    return gone, {_RELATIONS: rows_to_chunks(others)} if gone else {}
 
 
 def _secret(connection: apsw.Connection) -> bytes:
