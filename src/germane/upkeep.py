@@ -7,7 +7,6 @@ import logging
 import apsw
 import numpy as np
 
-from germane.knowledge.catalog import CatalogView
 from germane.log import checkpoint, content
 from germane.log.base import Parts
 from germane.log.chain import start
@@ -21,18 +20,17 @@ from germane.model.errors import Busy, Corruption, Error, InvalidArgument, quote
 from germane.model.reports import CheckReport, Finding, ForgetReport, GcReport, Stats
 from germane.model.times import Micros, to_duration
 from germane.model.values import check_id
-from germane.people.taste_view import TasteView
+from germane.people.neighbours import states as states_of_neighbours
+from germane.people.neighbours import without as without_in_neighbours
 from germane.people.taste_view import states as states_of_tastes
 from germane.people.taste_view import without as without_in_tastes
-from germane.people.view import PeopleView
 from germane.people.view import states as states_of_people
 from germane.people.view import without as without_in_people
 from germane.ranking.moment import Moments
+from germane.ranking.views import Views
 from germane.signals.base import without as without_in_signals
-from germane.signals.view import SignalView
 from germane.signals.view import states as states_of_signals
 from germane.text.stats import store_stats
-from germane.text.view import TextView
 
 WAIT = 10.0
 """Seconds that forgetting waits for readers of the old state."""
@@ -47,19 +45,14 @@ class Upkeep:
     """The part of a database that looks after it."""
 
     _journal: Journal
-    _signals: SignalView
-    _people: PeopleView
-    _tastes: TasteView
-    _text: TextView
-    _catalogs: CatalogView
-    _views: tuple[TextView, CatalogView, SignalView, PeopleView, TasteView]
+    _views: Views
     _moments: Moments
     _shown: Shown
 
     def stats(self) -> Stats:
         """Return exact statistics of the store."""
         with self._journal.read() as connection:
-            return store_stats(connection, self._text.at(connection), self._journal.folder)
+            return store_stats(connection, self._views.text.at(connection), self._journal.folder)
 
     def check(self, repair: bool = False) -> CheckReport:
         """Check the file, the log, its content, and every view against a rebuild from the log.
@@ -76,7 +69,7 @@ class Upkeep:
         try:
             self.rebuild()
         except Corruption:
-            self._text.drop()  # the tables cannot be folded anew, but the index can be built from them
+            self._views.text.drop()  # the tables cannot be folded anew, but the index can be built from them
         left = self._findings()
         mended = [
             Finding(finding.part, finding.detail, repaired=True)
@@ -92,7 +85,7 @@ class Upkeep:
             view.drop()
         self._moments.drop()
         with self._journal.read() as connection:
-            self._text.at(connection)
+            self._views.text.at(connection)
             self._save(connection)
         return seq
 
@@ -251,11 +244,7 @@ class Upkeep:
         with self._journal.read() as connection:
             return [
                 *check_journal(connection),
-                *guarded("text", self._text.check, connection),
-                *guarded("catalog", self._catalogs.check, connection),
-                *guarded("signals", self._signals.check, connection),
-                *guarded("people", self._people.check, connection),
-                *guarded("people", self._tastes.check, connection),
+                *(finding for view in self._views for finding in guarded(view.part, view.check, connection)),
             ]
 
     def _save(self, connection: apsw.Connection) -> None:
@@ -273,7 +262,12 @@ def without(connection: apsw.Connection, base: Base, user: str) -> Kept:
         return Kept({})
     parts, sketched = without_in_signals(connection, base, user)
     still = np.intersect1d(known.items, sketched)
-    parts = {**known.parts, **without_in_tastes(connection, base, user), **parts}
+    parts = {
+        **known.parts,
+        **without_in_neighbours(connection, base, user),
+        **without_in_tastes(connection, base, user),
+        **parts,
+    }
     return Kept(parts, known.signals, len(still))
 
 
@@ -282,5 +276,6 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     return {
         **states_of_signals(connection, seq),
         **states_of_people(connection, seq),
+        **states_of_neighbours(connection, seq),
         **states_of_tastes(connection, seq),
     }

@@ -26,9 +26,8 @@ from germane import (
     Schema,
     Signal,
 )
+from germane.log import state as log_state
 from germane.log.events import ForgetUser
-from germane.people import view as people_view
-from germane.signals import view as signals_view
 from support.forgotten import NAME, clock, filled, forms, traces
 from support.story import SCHEMAS, START, USERS, Story, answers, history, remembered
 
@@ -166,15 +165,14 @@ def state(db: germane.Database) -> list[dict[str, Any]]:
     with (
         db._moments.at() as moment,
         moment.ledgers() as (ledgers, _),
-        moment.people.at(moment.connection) as seen,
-        moment.people.neighbours.at(moment.connection) as together,
-        moment.tastes.at(moment.connection) as tastes,
+        moment.views.people.at(moment.connection) as seen,
+        moment.views.neighbours.at(moment.connection) as together,
+        moment.views.tastes.at(moment.connection) as tastes,
     ):
-        together.histories.release(moment.now)  # as whoever asks what goes together does
         liked = scaled(tastes.to_arrays(), tastes._affinities.half_lives)
         return [
             {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
-            for arrays in (ledgers.to_arrays(), seen.to_arrays(), together.histories.to_arrays(), liked)
+            for arrays in (ledgers.to_arrays(), seen.to_arrays(), together.to_arrays(), liked)
         ]
 
 
@@ -400,8 +398,7 @@ def test_items_that_were_heard_of_keep_their_places() -> None:
 @pytest.mark.parametrize("erase", [False, True])
 def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase: bool) -> None:
     """Seen to fail without writing the file anew, without emptying the log beside it, without shown's."""
-    for module in (signals_view, people_view):
-        monkeypatch.setattr(module, "WORTH_SAVING", 1)
+    monkeypatch.setattr(log_state, "WORTH_SAVING", 1)
     with filled(tmp_path) as db:
         db.count("view", "a"), db.user(NAME)
     with germane.open(tmp_path, clock=clock) as other, germane.open(tmp_path, clock=clock) as db:
@@ -411,7 +408,7 @@ def test_no_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erase:
         shutil.copytree(people, people.with_name("people-0-3.damaged"))
         shutil.copytree(people, people.with_name("people.abc.tmp"))
         held = traces(tmp_path)
-        assert held.count("users.npy") == 3  # the view of people, and what was left of it
+        assert held.count("users.npy") == 4  # of people, what was left of it, and of what goes together
         of_tastes = {"preferring.npy", "liking.npy", "waiting_users.npy"}
         assert {"journal.sqlite", "shown.sqlite", "reach_users.npy"} | of_tastes <= {*held}
         before, of_bob = db.count("view", "a", "all"), db.user("bob")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import germane
-from germane.people import view as people_view
+from germane.log import state as log_state
 from support.faults import FaultyDisk
 from support.forgotten import NAME, clock, filled, traces
 
@@ -90,7 +90,7 @@ def test_a_kill_in_the_middle_leaves_the_old_or_the_new(
 
     Seen to fail when opening does not go on, and when nothing marks what is to be cleaned.
     """
-    monkeypatch.setattr(people_view, "WORTH_SAVING", 1)
+    monkeypatch.setattr(log_state, "WORTH_SAVING", 1)
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     with filled(whole) as db:
         before = told(db)

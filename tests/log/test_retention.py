@@ -14,7 +14,7 @@ import germane
 from germane import BeyondRetention, GcReport, Item, NotFound, Profile, Schema, Signal
 from germane.log import retention
 from germane.log.base import base_of
-from germane.text import view
+from germane.text.view import TextView
 from germane.upkeep import states as all_states
 from support.story import SCHEMAS, START, Story, answers, history, when
 
@@ -314,7 +314,7 @@ def test_a_checkpoint_from_before_the_base_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Fails when each process that opens the store analyses all texts again, or calls the old one damaged."""
-    monkeypatch.setattr(view, "WORTH_SAVING", 2)
+    monkeypatch.setattr(TextView, "worth_saving", 2)
     story = Kept(tmp_path)
     for id in "abc":
         story.put(id, "lamp", 1)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from germane.log.checkpoint import Arrays
 from germane.people.pairs import FloatArray, IntArray
 
 VectorArray = np.ndarray[Any, np.dtype[np.float32]]
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def rate(base: float, count: int) -> float:

@@ -32,10 +32,9 @@ def part_name(number: int) -> str:
     return f"{_PART}{number}"
 
 
-def to_chunks(signals: tuple[Signal, ...], arrays: Arrays) -> list[bytes]:
-    """Return ledgers in their canonical form, and their declarations, as the chunks of a part."""
-    declared = msgspec.json.encode([signal.declaration() for signal in signals])
-    return [declared, *arrays_to_chunks(arrays)]
+def declared_chunk(signals: tuple[Signal, ...]) -> bytes:
+    """Return the first chunk of such a part: the declarations. The ledgers follow in their canonical form."""
+    return msgspec.json.encode([signal.declaration() for signal in signals])
 
 
 def from_base(
