@@ -51,7 +51,7 @@ class Popular:
         return sorted(self.there, key=lambda item: (-self.counts[item], item))[:k]
 
 
-@pytest.mark.parametrize("each", ["visit", "event"])
+@pytest.mark.parametrize("each", ["visit", "event", "step"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_profile_is_asked_with_what_was_known_and_nothing_else(seed: int, each: str) -> None:
     """Fails when a case's own events are recorded before it, or when items are there before their time."""
@@ -88,6 +88,24 @@ def test_events_of_one_time_know_nothing_of_each_other_in_a_visit() -> None:
         "at": [5.0, 9.0, 9.0, 9.0],
     }
     assert [case.upto for case in cases(Story.of_rows(columns, schema=SCHEMA))] == [0, 1]
+
+
+def test_a_step_is_to_another_item_and_shows_all_but_the_one_before() -> None:
+    """Fails when the item that a user comes from keeps its place in lists, or when staying is a step."""
+    columns: dict[str, Any] = {
+        "name": ["view"] * 6,
+        "item": list("aabbaa"),
+        "user": list("uuuvvv"),
+        "at": [float(at) for at in range(6)],
+    }
+    story = Story.of_rows(columns, schema=SCHEMA)
+    found = replay(story, [POPULAR], at=1, split=0.0, each="step", others={"plain": Popular()})
+    assert [(case.user, case.last, case.wanted) for case in found.cases] == [
+        ("u", "a", ("b",)),
+        ("v", "b", ("a",)),
+    ]
+    assert found.measured["popular"].by_case["hr"].tolist() == [0.0, 1.0]
+    assert found.measured["plain"].by_case["hr"].tolist() == [0.0, 1.0]
 
 
 def test_the_same_log_gives_the_same_figures_from_a_store_and_from_rows(tmp_path: Path) -> None:

@@ -101,6 +101,11 @@ def events(story: Story, names: frozenset[str] | None = None) -> list[Case]:
     return made
 
 
+def steps(story: Story, names: frozenset[str] | None = None) -> list[Case]:
+    """Return of all `events` those on another item than the user's one before: what goes with what."""
+    return [case for case in events(story, names) if case.last not in (None, case.wanted[0])]
+
+
 def sample(found: list[Case], count: int | None, seed: int = 0) -> list[Case]:
     """Return some of the cases, drawn by a seed, in order of time."""
     if count is None or count >= len(found):

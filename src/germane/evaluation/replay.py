@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from germane.database import Database, open
-from germane.evaluation.cases import Case, cases, events, sample
+from germane.evaluation.cases import Case, cases, events, sample, steps
 from germane.evaluation.interval import interval
 from germane.evaluation.metrics import Measured, Tally, events_to_adapt
 from germane.evaluation.story import Story
@@ -22,6 +22,7 @@ from germane.model.times import SECOND
 from germane.model.values import check_choice, check_count
 
 Progress = Callable[[int, int], None]
+_CASES: dict[str, Callable[[Story], list[Case]]] = {"visit": cases, "event": events, "step": steps}
 RELATED = "related"
 """Asked for by this name alone, the items that go with the user's latest one are meant."""
 
@@ -99,14 +100,15 @@ def replay(
         Names, or profiles that the store does not declare; ``related`` alone starts from the user's latest
         item. The first is what the others are compared with.
     at : int
-        How many items are asked for, 1 to 1000.
+        How many items are asked for, 1 to 1000; to 999 where one is left out.
     split, until : float
         The cases begin after this share of the events, and end with that one.
     limit : int, optional
         How many cases, drawn evenly by the seed; None asks all.
     seed : int
-    each : {"visit", "event"}
-        Whether a case is a user's whole visit, or each event with all that the log held before it known.
+    each : {"visit", "event", "step"}
+        Whether a case is a user's whole visit, or each event with all that the log held before it known, or
+        each event on another item than the user's one before. That item is then left out of all lists.
     others : mapping of str to Recommender, optional
         What else to ask, by name.
     progress : callable, optional
@@ -127,7 +129,7 @@ def replay(
     """
     if isinstance(story, Database):
         story = Story.of_store(story)
-    check_count(at, "at", 1, 1_000)
+    check_count(at, "at", 1, 999 if each == "step" else 1_000)
     asked: dict[str, Recommender] = dict(others or {})
     if profiles:
         store = Store(story, [each for each in profiles if isinstance(each, Profile)])
@@ -146,7 +148,9 @@ def replay(
         counts.update(story.on[known : case.upto])
         for name, one in asked.items():
             one.learn(story, known, case.upto)
-            tallies[name].add(one.recommend(case, at), case, counts)
+            left_out = case.last if each == "step" else None
+            listed = one.recommend(case, at + (left_out is not None))
+            tallies[name].add([id for id in listed if id != left_out], case, counts)
         known = case.upto
     there = int(np.count_nonzero(story.since() <= found[-1].at))
     return Replay(at, tuple(found), {name: tally.measured(there) for name, tally in tallies.items()})
@@ -156,12 +160,11 @@ def chosen(
     story: Story, split: float, until: float, limit: int | None, seed: int, each: str = "visit"
 ) -> list[Case]:
     """Return the cases of a slice of a story, or some of them."""
-    check_choice(each, "each", ("visit", "event"))
+    check_choice(each, "each", tuple(_CASES))
     if not 0 <= split < until <= 1:
         raise InvalidArgument("split", f"must be a share below {until}, not {split}")
     first, last = (int(share * len(story)) for share in (split, until))
-    every = cases(story) if each == "visit" else events(story)
-    found = [case for case in every if first <= case.upto < max(last, 1)]
+    found = [case for case in _CASES[each](story) if first <= case.upto < max(last, 1)]
     if not found:
         raise InvalidArgument(
             "story", "nobody does anything after the split: events need users, and times that differ"

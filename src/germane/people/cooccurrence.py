@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -75,16 +76,18 @@ class Cooccurrence:
         self.histories.release(now)
         return self._of_item(item, now)
 
-    def of_user(self, user: str, now: Micros) -> Related:
+    def of_user(self, user: str, now: Micros, against: Collection[str] = ()) -> Related:
         """Return the sum over a user's latest `RECENT` items of how strongly others go with them.
 
         Each counts ``2**(-age / 30 days)``, where `age` is how long ago the user last did anything with it.
+        Signals that speak against items are left out.
         """
         self.histories.release(now)
         number = self.histories.number(user)
         if number is None:
             return _NOTHING
         mine = self.histories.of_users(np.array([number], np.int32))
+        mine = mine.chosen(~self.histories.are_of(mine, against))
         order = np.lexsort((mine.items, -mine.at))
         items, first = np.unique(mine.items[order], return_index=True)
         latest = np.argsort(first)[:RECENT]
@@ -96,15 +99,19 @@ class Cooccurrence:
             found.append(Related(related.items, related.values * weight))
         return _rounded(_summed(*map(np.concatenate, zip(*found, strict=True)))) if found else _NOTHING
 
-    def again(self, user: str, now: Micros) -> Related:
-        """Return what a user did with each item: each event counts ``2**(-age / 90 days)``."""
+    def again(self, user: str, now: Micros, against: Collection[str] = ()) -> Related:
+        """Return what a user did with each item: each event counts ``2**(-age / 90 days)``.
+
+        Those of signals that speak against items count as much below zero.
+        """
         self.histories.release(now)
         number = self.histories.number(user)
         if number is None:
             return _NOTHING
         mine = self.histories.of_users(np.array([number], np.int32))
         mine = mine.chosen(mine.at >= self.histories.oldest)
-        return _rounded(_summed(mine.items.astype(np.int64), np.exp2((mine.at - now) / AGAIN)))
+        signs = np.where(self.histories.are_of(mine, against), -1.0, 1.0)
+        return _rounded(_summed(mine.items.astype(np.int64), signs * np.exp2((mine.at - now) / AGAIN)))
 
     def _of_item(self, item: int, now: Micros) -> Related:
         sums = self._sums(item, now)

@@ -1,7 +1,8 @@
-"""Histories: which user did something with which item, and when, in order of both."""
+"""Histories: which user did what with which item, and when, in order of user and time."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import apsw
@@ -12,9 +13,11 @@ from germane.log.chain import BEFORE_ALL_TIMES
 from germane.log.events import Base, RecordSignal, RecordSignals, decode
 from germane.model.times import DAY, Micros
 from germane.people.pairs import IntArray
+from germane.people.texts import Arrays, texts_from_arrays, texts_to_arrays
 
-Arrays = dict[str, np.ndarray[Any, Any]]
 SmallArray = np.ndarray[Any, np.dtype[np.int32]]
+ShortArray = np.ndarray[Any, np.dtype[np.uint16]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 PART = "histories"
 """The part of a log's base that holds histories."""
@@ -33,11 +36,12 @@ _RUN = 10_000
 
 
 class Marks(NamedTuple):
-    """Events of users, as columns: users and items by number, and when each happened."""
+    """Events of users, as columns: users, items and signals by number, and when each happened."""
 
     users: SmallArray
     items: SmallArray
     at: IntArray
+    names: ShortArray
 
     def chosen(self, which: Any) -> Marks:
         """Return some of the events: a mask, a slice or places."""
@@ -48,11 +52,11 @@ class Marks(NamedTuple):
         return _joined([self, more])
 
     def ordered(self) -> Marks:
-        """Return them by user, then time, then item."""
-        return self.chosen(np.lexsort((self.items, self.at, self.users)))
+        """Return them by user, then time, then item, then signal."""
+        return self.chosen(np.lexsort((self.names, self.items, self.at, self.users)))
 
 
-NONE = Marks(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+NONE = Marks(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.uint16))
 
 
 class _Run(NamedTuple):
@@ -68,7 +72,7 @@ class _Run(NamedTuple):
 
 
 class Histories:
-    """The events of all users, at one position of the log: 20 bytes for each.
+    """The events of all users, at one position of the log: 22 bytes for each.
 
     They lie in logarithmically many sorted runs, each at least twice as long as the next. What happened more
     than `HORIZON` before the latest event is let go, except that it was counted.
@@ -82,6 +86,7 @@ class Histories:
         self.tail = NONE
         """The last events, in the order in which they were applied."""
         self._users: dict[str, int] = {}
+        self._names: dict[str, int] = {}
         self._counts: IntArray = np.zeros(0, np.int64)
         self._runs: list[_Run] = []
         self._waiting = NONE
@@ -94,6 +99,11 @@ class Histories:
     def number(self, user: str) -> int | None:
         """Return the number of a user; None for one without events."""
         return self._users.get(user)
+
+    def are_of(self, marks: Marks, signals: Collection[str]) -> BoolArray:
+        """Return which events are of some signals."""
+        numbers = [self._names[name] for name in signals if name in self._names]
+        return np.isin(marks.names, numbers)
 
     def counts(self, items: IntArray) -> IntArray:
         """Return how many events of users each of some items ever had."""
@@ -124,7 +134,7 @@ class Histories:
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
         ordinals: dict[str, int] = {}
-        run: list[tuple[int, int, int, int]] = []
+        run: list[tuple[int, int, int, int, int]] = []
         for place, at, recorded_at, kind, data in connection.execute(_RECORDS, (self.seq, seq)):
             event = decode(place, kind, data)
             if isinstance(event, RecordSignal):
@@ -134,7 +144,7 @@ class Histories:
                 if item is None:
                     found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (event.item,)).get
                     item = ordinals[event.item] = int(found)
-                run.append((self._number(event.user), item, at, recorded_at))
+                run.append((self._number(event.user), item, at, self._name(event.name), recorded_at))
                 if len(run) == _RUN:
                     self._apply_run(run)
                     run = []
@@ -152,17 +162,16 @@ class Histories:
 
     def to_arrays(self) -> Arrays:
         """Return the state in a form that depends on the log alone."""
-        names = [name.encode() for name in self._users]
         whole = _joined([run.marks for run in self._runs])
-        whole = whole.chosen(whole.at >= self.oldest - SPAN).ordered()
+        whole, waiting, names = self._named(whole.chosen(whole.at >= self.oldest - SPAN), self._waiting)
         counts = self._counts[: np.max(np.flatnonzero(self._counts), initial=-1) + 1]
         arrays: Arrays = {
-            "users": np.frombuffer(b"".join(names), np.uint8),
-            "user_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+            **texts_to_arrays("users", self._users),
+            **texts_to_arrays("signals", names),
             "counts": counts,
             "newest": np.array([self.newest], np.int64),
         }
-        for prefix, marks in (("", whole), ("waiting_", self._waiting.ordered())):
+        for prefix, marks in (("", whole), ("waiting_", waiting)):
             for name, column in marks._asdict().items():
                 arrays[f"{prefix}marks_{name}"] = column
         return arrays
@@ -170,10 +179,8 @@ class Histories:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Histories:
         """Return what `to_arrays` made arrays of."""
-        made, names, start = cls(), arrays["users"].tobytes(), 0
-        for number, end in enumerate(arrays["user_ends"].tolist()):
-            made._users[names[start:end].decode()] = number
-            start = end
+        made = cls()
+        made._users, made._names = _numbered("users", arrays), _numbered("signals", arrays)
         made._counts = arrays["counts"].copy()
         made.newest = int(arrays["newest"][0])
         whole, made._waiting = (
@@ -186,10 +193,26 @@ class Histories:
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))
 
-    def _apply_run(self, run: list[tuple[int, int, int, int]]) -> None:
+    def _name(self, signal: str) -> int:
+        return self._names.setdefault(signal, len(self._names))
+
+    def _named(self, *several: Marks) -> tuple[Any, ...]:
+        """Return events in order, their signals numbered by name, whichever came first; and these names."""
+        used = np.unique(np.concatenate([marks.names for marks in several]))
+        texts = list(self._names)
+        names = sorted(texts[number] for number in used.tolist())
+        numbers = np.zeros(len(texts), np.uint16)
+        for number, name in enumerate(names):
+            numbers[self._names[name]] = number
+        return *(marks._replace(names=numbers[marks.names]).ordered() for marks in several), names
+
+    def _apply_run(self, run: list[tuple[int, int, int, int, int]]) -> None:
         if run:
-            users, items, at, recorded_at = (np.array(column, np.int64) for column in zip(*run, strict=True))
-            self._apply(Marks(users.astype(np.int32), items.astype(np.int32), at), recorded_at)
+            users, items, at, names, recorded_at = (
+                np.array(column, np.int64) for column in zip(*run, strict=True)
+            )
+            marks = Marks(users.astype(np.int32), items.astype(np.int32), at, names.astype(np.uint16))
+            self._apply(marks, recorded_at)
 
     def _apply_columns(self, event: RecordSignals, recorded_at: Micros) -> None:
         user = np.frombuffer(event.user, "<i4")
@@ -197,7 +220,10 @@ class Histories:
         numbers = np.fromiter(map(self._number, event.users), np.int32, len(event.users))
         items = np.frombuffer(event.item, "<i8")[rows].astype(np.int32)
         at = np.frombuffer(event.at, "<i8")[rows].astype(np.int64)
-        self._apply(Marks(numbers[user[rows]], items, at), np.full(len(at), recorded_at))
+        told, named = np.frombuffer(event.name, "<u2")[rows], np.zeros(len(event.names), np.uint16)
+        for number in np.unique(told).tolist():
+            named[number] = self._name(event.names[number])
+        self._apply(Marks(numbers[user[rows]], items, at, named[told]), np.full(len(at), recorded_at))
 
     def _apply(self, marks: Marks, recorded_at: IntArray) -> None:
         ahead = marks.at > recorded_at
@@ -226,6 +252,10 @@ def _joined(several: list[Marks]) -> Marks:
     if len(several) == 1:
         return several[0]
     return Marks._make(map(np.concatenate, zip(*several, strict=True))) if several else NONE
+
+
+def _numbered(name: str, arrays: Arrays) -> dict[str, int]:
+    return {text: number for number, text in enumerate(texts_from_arrays(name, arrays))}
 
 
 def _place(items: SmallArray, by_item: SmallArray, item: int, side: Any) -> int:

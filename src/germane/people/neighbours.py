@@ -86,7 +86,6 @@ def _equal(one: Histories, other: Histories) -> bool:
         waiting = [name for name in each if name.startswith("waiting_")]
         for name in waiting:
             each[name.removeprefix("waiting_")] = np.append(each[name.removeprefix("waiting_")], each[name])
-    columns = ("marks_users", "marks_items", "marks_at")
-    return np.array_equal(ours["users"], theirs["users"]) and all(
-        np.array_equal(np.sort(ours[name]), np.sort(theirs[name])) for name in columns
-    )
+    columns = ("marks_users", "marks_items", "marks_at", "marks_names")
+    alike = all(np.array_equal(ours[name], theirs[name]) for name in ("users", "signals"))
+    return alike and all(np.array_equal(np.sort(ours[name]), np.sort(theirs[name])) for name in columns)

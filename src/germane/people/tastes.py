@@ -29,6 +29,7 @@ from germane.model.times import Micros, to_duration
 from germane.people.affinity import Affinities
 from germane.people.preferences import Arrays, Preferences, VectorArray, moved, rate
 from germane.people.taste import Taste
+from germane.people.texts import texts_from_arrays, texts_to_arrays
 from germane.vectors.matrix import RowArray, Vectors
 
 PART = "tastes/"
@@ -201,14 +202,14 @@ class Tastes:
         acts = [(act.kind, act.at, act.creator, vector is not None) for act, vector in self._waiting]
         count = int(np.flatnonzero(self._creator_of >= 0)[-1:].max(initial=-1)) + 1
         return {
-            **_told("creators", self._names),
+            **texts_to_arrays("creators", self._names),
             "creator_of": self._creator_of[:count],
             **{f"vector_{name}": array for name, array in self._vectors.to_arrays().items()},
-            **_told("preferring", self._preferences.users),
+            **texts_to_arrays("preferring", self._preferences.users),
             **self._preferences.to_arrays(),
-            **_told("liking", self._affinities.users),
+            **texts_to_arrays("liking", self._affinities.users),
             **self._affinities.to_arrays(),
-            **_told("waiting_users", [act.user for act, _ in self._waiting]),
+            **texts_to_arrays("waiting_users", [act.user for act, _ in self._waiting]),
             "waiting": np.array(acts, np.int64).reshape(len(acts), 4),
             "waiting_vectors": np.array(held, np.float32).reshape(len(held), self._vectors.dimension),
         }
@@ -223,19 +224,19 @@ class Tastes:
             The arrays are not of that form.
         """
         made = cls(kinds)
-        made._names = _names("creators", arrays)
+        made._names = texts_from_arrays("creators", arrays)
         made._creators = {name: number for number, name in enumerate(made._names)}
         made._creator_of = arrays["creator_of"].copy()
         made._vectors = Vectors.from_arrays(arrays["vector_items"], arrays["vector_matrix"])
         made._preferences = Preferences.from_arrays(
-            _names("preferring", arrays), arrays["preferences"], arrays["preference_counts"]
+            texts_from_arrays("preferring", arrays), arrays["preferences"], arrays["preference_counts"]
         )
         made._affinities = Affinities.from_arrays(
-            made._affinities.half_lives, _names("liking", arrays), arrays["affinity_users"],
+            made._affinities.half_lives, texts_from_arrays("liking", arrays), arrays["affinity_users"],
             arrays["affinity_creators"], arrays["affinity_landmarks"], arrays["affinities"],
         )  # fmt: skip
         held = iter(arrays["waiting_vectors"].copy())
-        waiting = zip(_names("waiting_users", arrays), arrays["waiting"].tolist(), strict=True)
+        waiting = zip(texts_from_arrays("waiting_users", arrays), arrays["waiting"].tolist(), strict=True)
         for user, (kind, at, creator, has_vector) in waiting:
             made._waiting.append((Act(user, kind, at, creator, -1), next(held) if has_vector else None))
         made.seq = seq
@@ -374,21 +375,3 @@ class Tastes:
             if place is not None:
                 made._waiting.append((act._replace(kind=place), vector))
         return made
-
-
-def _told(name: str, texts: Iterable[str]) -> Arrays:
-    """Return texts as arrays: their bytes, and where each ends."""
-    told = [text.encode() for text in texts]
-    return {
-        name: np.frombuffer(b"".join(told), np.uint8),
-        f"{name}_ends": np.cumsum([len(each) for each in told], dtype=np.int64),
-    }
-
-
-def _names(name: str, arrays: Arrays) -> list[str]:
-    """Return the texts that `_told` made arrays of."""
-    told, start, names = arrays[name].tobytes(), 0, []
-    for end in arrays[f"{name}_ends"].tolist():
-        names.append(told[start:end].decode())
-        start = end
-    return names

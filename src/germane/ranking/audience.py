@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
 import apsw
@@ -126,23 +126,26 @@ class Audience:
         with self._tastes.at(self._connection) as tastes:
             return tastes.of(None, self._now).vectors
 
-    def related(self, id: str | None) -> Related | None:
-        """Return what goes with an item, or without one with what the user did lately; None if none can."""
+    def related(self, id: str | None, against: Collection[str] = ()) -> Related | None:
+        """Return what goes with an item, or without one with what the user did lately; None if none can.
+
+        Signals that speak against items are `against`.
+        """
         if self._people is None or self._connection is None or (id is None and self.user is None):
             return None
         with self._people.neighbours.at(self._connection) as found:
             if id is None:
                 assert self.user is not None
-                return found.of_user(self.user, self._now)
+                return found.of_user(self.user, self._now, against)
             ordinals = self._ordinals((id,), ())
             return found.of_item(int(ordinals[0]), self._now) if len(ordinals) else None
 
-    def again(self) -> Related | None:
+    def again(self, against: Collection[str]) -> Related | None:
         """Return what they did with each item, lately the most; None without a user."""
         if self._people is None or self._connection is None or self.user is None:
             return None
         with self._people.neighbours.at(self._connection) as found:
-            return found.again(self.user, self._now)
+            return found.again(self.user, self._now, against)
 
     def admitted(self, live: BoolArray) -> BoolArray:
         """Return which of the live items may be returned."""

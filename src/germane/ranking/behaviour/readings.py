@@ -146,13 +146,13 @@ class Readings:
         """Return how strongly items go with one, or without one with what the user did lately."""
 
         def read() -> Reading | None:
-            return self._of_related(self.audience.related(id))
+            return self._of_related(self.audience.related(id, self._against))
 
         return self._once(("cooccurrence", id or ""), read)
 
     def again(self) -> Reading:
-        """Return what the user did with each item, lately the most."""
-        return self._once(("again",), lambda: self._of_related(self.audience.again()))
+        """Return what the user did with each item, for it and against it, lately the most."""
+        return self._once(("again",), lambda: self._of_related(self.audience.again(self._against)))
 
     def cosine(self, id: str | None) -> Reading:
         """Return the cosine of the vector of one item and that of each; zeros if it has none."""
@@ -231,6 +231,10 @@ class Readings:
 
     def _of_array(self, values: FloatArray) -> Reading:
         return Numbers(values, Extremes())
+
+    @cached_property
+    def _against(self) -> frozenset[str]:
+        return frozenset(signal.name for signal in self.ledgers.signals if signal.polarity < 0)
 
     @cached_property
     def _live(self) -> FloatArray:

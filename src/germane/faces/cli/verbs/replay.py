@@ -20,7 +20,7 @@ EXAMPLES = """\b
 Examples:
   germane replay
   germane replay --profile most_viewed --profile for_you --at 20
-  germane replay log.tsv.gz --rename action=name --rename ts=at --profile related --sample 500
+  germane replay log.tsv.gz --rename action=name --rename ts=at --profile related --each step
 """
 File = Annotated[
     str | None,
@@ -59,7 +59,11 @@ def replay(
         float, typer.Option(metavar="SHARE", help="Of the events, that come before the first case.")
     ] = 0.8,
     each: Annotated[
-        str, typer.Option(metavar="visit|event", help="A case for each visit of a user, or for each event.")
+        str,
+        typer.Option(
+            metavar="visit|event|step",
+            help="A case for each visit of a user, each event, or each event on another item than the last.",
+        ),
     ] = "visit",
     seed: Seed = 0,
     rename: Rename = None,
