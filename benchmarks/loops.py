@@ -6,24 +6,38 @@ whichever system shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 import germane
-from benchmarks import world as worlds
-from benchmarks.world import EXAMINED, PLACES, THEMES, World, best_for_all, best_possible, moment, utility
+from benchmarks.world import (
+    EXAMINED,
+    NEWCOMERS,
+    PLACES,
+    ROUNDS,
+    THEMES,
+    USERS,
+    World,
+    best_for_all,
+    best_possible,
+    moment,
+    name,
+    utility,
+)
 from germane import Profile, Schema, Signal
 from germane.signals.decay import FloatArray, IntArray
 
 SIGNALS = [
     Signal("view", half_life="7d"),
     Signal("like", half_life="14d", preference=0.3, affinity=1.0),
-    Signal("skip", half_life="14d", polarity=-1, preference=0.1, affinity=-0.3),
+    Signal("skip", half_life="14d", polarity=-1, preference=0.3, affinity=-1.0),
 ]
-"""What a schema would say: a like tells more than a skip, which may have many reasons."""
+"""What a schema would say: here a skip tells as much against an item as a like tells for it."""
+FAINT = [*SIGNALS[:2], Signal("skip", half_life="14d", polarity=-1, preference=0.1, affinity=-0.3)]
+"""Another, which makes less of skips."""
 SKIPS = 0.5
 """How often a user who read an item and would not like it says so."""
 
@@ -56,29 +70,36 @@ class Store:
         Searches, personalised so much.
     cold : Profile, optional
         What users without history are to see: their first pages are compared with it.
+    signals : sequence of Signal
     """
 
     def __init__(
-        self, world: World, profile: str | Profile, dial: float | None = None, cold: Profile | None = None
+        self,
+        world: World,
+        profile: str | Profile,
+        dial: float | None = None,
+        cold: Profile | None = None,
+        signals: Sequence[Signal] = SIGNALS,
     ) -> None:
         self._world = world
         self._now = moment(0)
         declared = [each for each in (profile, cold) if isinstance(each, Profile)]
-        self.db = germane.open(
-            None, Schema(SIGNALS, declared, impressions=False), clock=lambda: self._now
-        )
+        schema = Schema(signals, declared, impressions=False)
+        self.db = germane.open(None, schema, clock=lambda: self._now)
         self._profile = profile.name if isinstance(profile, Profile) else profile
         self._dial = dial
         self._cold = None if cold is None else cold.name
-        self._number = {worlds.name(number): number for number in range(len(world.comes))}
+        self._number = {name(number): number for number in range(len(world.comes))}
         self._met: set[int] = set()
         self.first_pages: list[bool] = []
 
     def begin(self, at: int) -> None:
+        """Put the items that are new."""
         self._now = moment(at)
         self.db.put_many(self._world.items(at))
 
     def page(self, at: int, user: int, theme: int) -> list[int]:
+        """Retrieve, or search."""
         found = self._asked(self._profile, at, user, theme)
         if self._cold is not None and user not in self._met:
             self.first_pages.append(found == self._asked(self._cold, at, user, theme))
@@ -96,12 +117,13 @@ class Store:
         return [self._number[str(result.id)] for result in page.items]
 
     def hear(self, events: list[Event]) -> None:
+        """Record signals."""
         names, users, items = zip(*events, strict=True)
         self.db.signal_many(
             {
                 "name": names,
                 "user": [f"user{user}" for user in users],
-                "item": [worlds.name(item) for item in items],
+                "item": [name(item) for item in items],
             }
         )
 
@@ -122,72 +144,76 @@ class Run:
     newcomers: list[float] = field(default_factory=list)
     events: list[int] = field(default_factory=list)
 
+    def add(self, worth: dict[int, float], events: int) -> None:
+        """Add a round: what the page of each user was worth, and how much they did."""
+        self.got.append(sum(worth.values()))
+        self.newcomers.append(sum(worth[user] for user in worth if user >= USERS - NEWCOMERS))
+        self.events.append(events)
 
-def wanted(world: World, at: int, is_search: bool) -> tuple[FloatArray, IntArray]:
-    """Return the chances of a round's visits, float64[users, items], and what each user searches for.
 
-    In a search an item is liked only as far as it meets the text.
+def visits(world: World, at: int, is_search: bool) -> tuple[Sequence[int], FloatArray, IntArray]:
+    """Return who visits in a round, all users' chances, float64[users, items], and what they search for.
+
+    Every second user searches, and likes an item only as far as it meets the text.
     """
-    chances = world.chances(at)
+    chances, users = world.chances(at), world.present(at)
     themes = np.random.default_rng([world.seed, 3, at]).integers(THEMES, size=len(chances))
     if is_search:
         chances = chances * world.relevance[world.there(at)][:, themes].T
-    return chances, themes
+        users = users[::2]
+    return users, chances, themes
 
 
-def run(world: World, system: System, is_search: bool = False, rounds: int = worlds.ROUNDS) -> Run:
+def run(world: World, system: System, is_search: bool = False, rounds: int = ROUNDS) -> Run:
     """Let users visit, and return what their pages were worth."""
     made = Run()
     for at in range(rounds):
         system.begin(at)
-        chances, themes = wanted(world, at, is_search)
+        users, chances, themes = visits(world, at, is_search)
         events: list[Event] = []
-        got: dict[int, float] = {}
-        for user in world.present(at):
-            random = np.random.default_rng([world.seed, 4, at, user])
-            reads, moods, says = random.random(PLACES), random.random(len(world.comes)), random.random(PLACES)
+        worth = {}
+        for user in users:
             page = np.array(system.page(at, user, int(themes[user])), np.int64)
-            got[user] = utility(chances[user, page])
-            for place in np.flatnonzero(reads[: len(page)] < EXAMINED[: len(page)]).tolist():
-                item = int(page[place])
-                events.append(("view", user, item))
-                if moods[item] < chances[user, item]:
-                    events.append(("like", user, item))
-                elif says[place] < SKIPS:
-                    events.append(("skip", user, item))
+            worth[user] = utility(chances[user, page])
+            events += _reactions(world, at, user, page, chances[user])
         if events:
             system.hear(events)
-        made.got.append(sum(got.values()))
-        made.newcomers.append(sum(got[user] for user in got if user >= worlds.USERS - worlds.NEWCOMERS))
-        made.events.append(len(events))
+        made.add(worth, len(events))
     return made
 
 
-def bounds(world: World, is_search: bool = False, rounds: int = worlds.ROUNDS) -> tuple[Run, Run]:
-    """Return what the best pages are worth, and the best of those that do not depend on the user."""
-    best, same = Run(), Run()
+def _reactions(world: World, at: int, user: int, page: IntArray, chances: FloatArray) -> list[Event]:
+    random = np.random.default_rng([world.seed, 4, at, user])
+    reads, says, moods = random.random(PLACES), random.random(PLACES), random.random(len(world.comes))
+    events: list[Event] = []
+    for place in np.flatnonzero(reads[: len(page)] < EXAMINED[: len(page)]).tolist():
+        item = int(page[place])
+        events.append(("view", user, item))
+        if moods[item] < chances[item]:
+            events.append(("like", user, item))
+        elif says[place] < SKIPS:
+            events.append(("skip", user, item))
+    return events
+
+
+def bounds(world: World, is_search: bool = False, rounds: int = ROUNDS) -> dict[str, Run]:
+    """Return what the best pages are worth, the best that are the same for all users, and random ones.
+
+    Random pages are worth what they are on average: of all items, or of those that a search matches.
+    """
+    made = {"best": Run(), "same for all": Run(), "random": Run()}
     for at in range(rounds):
-        chances, themes = wanted(world, at, is_search)
-        everyone = world.chances(at)
-        present = world.present(at)
-        for made, worth in (
-            (best, {user: best_possible(chances[user]) for user in present}),
-            (same, {user: _same(world, at, everyone, chances[user], themes[user], is_search) for user in present}),
-        ):
-            made.got.append(sum(worth.values()))
-            made.newcomers.append(
-                sum(value for user, value in worth.items() if user >= worlds.USERS - worlds.NEWCOMERS)
-            )
-            made.events.append(0)
-    return best, same
-
-
-def _same(
-    world: World, at: int, everyone: FloatArray, mine: FloatArray, theme: int, is_search: bool
-) -> float:
-    if is_search:
-        everyone = everyone * world.relevance[world.there(at), theme]
-    return utility(mine[best_for_all(everyone)])
-
-
-Maker = Callable[[World], Any]
+        users, chances, themes = visits(world, at, is_search)
+        everyone, relevance = world.chances(at), world.relevance[world.there(at)]
+        fits = {user: everyone * relevance[:, themes[user]] if is_search else everyone for user in users}
+        matching = {
+            user: chances[user, relevance[:, themes[user]] > 0 if is_search else ...] for user in users
+        }
+        worth = {
+            "best": {user: best_possible(chances[user]) for user in users},
+            "same for all": {user: utility(chances[user, best_for_all(fits[user])]) for user in users},
+            "random": {user: float(matching[user].mean() * EXAMINED.sum()) for user in users},
+        }
+        for of, each in worth.items():
+            made[of].add(each, 0)
+    return made

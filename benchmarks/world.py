@@ -12,15 +12,18 @@ times, and what users did.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from germane import Item
 from germane.signals.decay import FloatArray, IntArray
 
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+
 SUBJECTS, DIMENSIONS, THEMES = 8, 24, 12
-USERS, NEWCOMERS, CREATORS = 20, 5, 40
-ROUNDS, CHANGE, ARRIVAL = 48, 24, 10
+USERS, NEWCOMERS, CREATORS = 16, 4, 40
+ROUNDS, CHANGE, ARRIVAL = 40, 20, 8
 """Each user visits once a round. Tastes change at one round; newcomers come at another."""
 AT_START, A_ROUND = 300, 8
 """Items that are there at first, and those that come every round."""
@@ -112,7 +115,7 @@ class World:
     comes: FloatArray
     relevance: FloatArray
     tastes: FloatArray
-    liked: FloatArray
+    liked: BoolArray
 
     @classmethod
     def drawn(cls, seed: int, fading: float = 0.0) -> World:
@@ -194,7 +197,7 @@ class World:
         )
 
 
-def _people(random: np.random.Generator, at_home: IntArray) -> tuple[FloatArray, FloatArray]:
+def _people(random: np.random.Generator, at_home: IntArray) -> tuple[FloatArray, BoolArray]:
     """Return tastes and liked creators; some subjects are loved by more users than others."""
     weights = 1 / np.arange(1, SUBJECTS + 1)
     crowd = random.permutation(weights / weights.sum())
