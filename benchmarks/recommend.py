@@ -2,8 +2,9 @@
 
 A shop's invoices, the edits of the EIPs and a blog's requests are told again, forward in time. At each visit
 of the last fifth (drawn by a seed where there are many) every system is asked for its best ten of the whole
-catalogue, from what was known before; what the user then did says what the list was worth. Half-lives and
-weights are chosen between 60 and 80 % of the logs.
+catalogue, from what was known before; what the user then did says what the list was worth. So it is at steps
+from one item to another, for what is related. Half-lives and weights are chosen between 60 and 80 % of a
+log (see `benchmarks.weights`).
 
 python -m benchmarks.recommend --data PATH
 """
@@ -23,12 +24,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.environment import environment, load, save
-from benchmarks.recommenders import Filled, Implicit, Known, Neighbour, Popular
+from benchmarks.recommenders import Filled, Implicit, Known, Neighbour, Popular, Similar
 from benchmarks.significance import difference, interval
 from germane import Item, Profile, Schema, Signal
 from germane.evaluation import Recommender, Replay, Story, replay
 from germane.evaluation.metrics import events_to_adapt
-from germane.model.builtin import FOR_YOU
 
 K = 10
 CASES = 1_000
@@ -81,24 +81,18 @@ PERSONAL = Profile(
     candidates=["related(500)", "signal(engagement, 500)", "fresh(200)"],
     boosts=["0.3 saturate(1)(again)", "0.1 saturate(1)(cooccurrence)", "0.3 saturate(3)(engagement)"],
 )
-"""What a user does again, and co-occurrence, beside engagement: one choice of weights for all logs."""
+"""What a user does again, and co-occurrence, beside engagement: a declared profile."""
 PROFILES: list[str | Profile] = [
-    Profile("views", boosts=["view.count.all"]),
-    Profile("views_decayed", boosts=["view.decayed"]),
-    Profile("cooccurrence", candidates=["related(500)"], boosts=["cooccurrence"]),
-    Profile("again", candidates=["related(500)"], boosts=["again"]),
-    PERSONAL,
-    Profile("personal_recency", candidates=PERSONAL.candidates, boosts=[*PERSONAL.boosts, "0.2 recency.48h"]),
-    Profile("engagement", candidates=["signal(engagement, 500)"], boosts=["engagement"]),
     "for_you",
-    Profile(
-        "for_you_again",
-        candidates=[*FOR_YOU.candidates, "related(500)"],
-        boosts=[*FOR_YOU.boosts, "0.3 saturate(1)(again)"],
-        exploration=FOR_YOU.exploration,
-    ),
-    "related",
+    PERSONAL,
+    Profile("again", candidates=["signal(again, 500)"], boosts=["again"]),
+    Profile("cooccurrence", candidates=["related(500)"], boosts=["cooccurrence"]),
+    Profile("engagement", candidates=["signal(engagement, 500)"], boosts=["engagement"]),
+    Profile("views_decayed", boosts=["view.decayed"]),
+    Profile("views", boosts=["view.count.all"]),
 ]
+STEPS: list[str | Profile] = ["related", "for_you"]
+NOT_PERSONAL = ("most popular", "decayed popularity", "engagement", "views_decayed", "views")
 
 
 def others(known: Known, days: float) -> dict[str, Recommender]:
@@ -125,6 +119,19 @@ def others(known: Known, days: float) -> dict[str, Recommender]:
     }
 
 
+def similar(known: Known) -> dict[str, Recommender]:
+    """Return what has items similar to one."""
+    from implicit.als import AlternatingLeastSquares
+    from implicit.nearest_neighbours import BM25Recommender
+
+    return {
+        "implicit similar items, BM25": Similar(known, lambda: BM25Recommender(K=200, num_threads=1)),
+        "implicit similar items, ALS": Similar(
+            known, lambda: AlternatingLeastSquares(factors=64, random_state=2, num_threads=1)
+        ),
+    }
+
+
 def half_life(of: Story, known: Known) -> float:
     """Return the half-life in days at which decayed popularity is worth most on the validation slice."""
     asked: dict[str, Recommender] = {str(days): Popular(known, days) for days in DAYS}
@@ -133,48 +140,61 @@ def half_life(of: Story, known: Known) -> float:
 
 
 def study(name: str, of: Story) -> dict[str, Any]:
-    """Return what every system is worth on one log."""
+    """Return what every system is worth on one log: at visits, and at steps from one item to another."""
     known = Known(of)
     days = half_life(of, known)
-    began = time.perf_counter()
-    found = replay(
-        of,
-        PROFILES,
-        at=K,
-        split=HELD_OUT,
-        limit=CASES,
-        others=others(known, days),
-        progress=lambda done, total: print(f"\r{name}: {done} of {total}", end="", flush=True),
-    )
-    print(f"\r{name}: {len(found.cases)} cases in {time.perf_counter() - began:.0f} s")
     return {
         "name": name,
         "events": len(of),
         "items": len(known.ids),
         "users": len(known.users) - (None in known.users),
-        "cases": len(found.cases),
-        "cold": sum(case.before == 0 for case in found.cases),
         "half_life_days": days,
-        "systems": _systems(found),
+        "visits": asked(name, of, PROFILES, others(known, days), "visit", "for_you"),
+        "steps": asked(name, of, STEPS, {**others(known, days), **similar(known)}, "step", "related"),
     }
 
 
-def _systems(found: Replay) -> list[dict[str, Any]]:
-    popular, personal = found.measured["decayed popularity"], found.measured[PERSONAL.name]
+def asked(
+    name: str,
+    of: Story,
+    profiles: list[str | Profile],
+    rivals: dict[str, Recommender],
+    each: str,
+    ours: str,
+) -> dict[str, Any]:
+    """Return what systems are worth at one kind of cases, and one of them against each other one."""
+    began = time.perf_counter()
+    found = replay(
+        of, profiles, at=K, split=HELD_OUT, limit=CASES, each=each, others=rivals,
+        progress=lambda done, total: print(f"\r{name}: {done} of {total}", end="", flush=True),
+    )  # fmt: skip
+    print(f"\r{name}: {len(found.cases)} {each}s in {time.perf_counter() - began:.0f} s")
+    plain = max(
+        (one for one in NOT_PERSONAL if one in found.measured),
+        key=lambda one: found.measured[one].mean(METRIC),
+    )
+    return {
+        "ours": ours,
+        "best_not_personal": plain,
+        "cases": len(found.cases),
+        "cold": sum(case.before == 0 for case in found.cases),
+        "systems": [_system(found, one, ours) for one in found.measured],
+    }
+
+
+def _system(found: Replay, name: str, ours: str) -> dict[str, Any]:
+    each, reference, popular = (found.measured[one] for one in (name, ours, "decayed popularity"))
     cold = np.array([case.before == 0 for case in found.cases])
-    made = []
-    for name, each in found.measured.items():
-        plain: dict[str, Any] = {"name": name, **each.plain()}
-        plain["intervals"] = {metric: vars(interval(values)) for metric, values in each.by_case.items()}
-        plain["cold_ndcg"] = float(each.by_case["ndcg"][cold].mean()) if cold.any() else None
-        if each is not personal:
-            plain["personal_against"] = difference(personal.by_case["ndcg"], each.by_case["ndcg"]).plain()
-        if each is not popular:
-            against = {metric: difference(each.by_case[metric], popular.by_case[metric]).plain()
-                       for metric in ("ndcg", "hr", "recall")}  # fmt: skip
-            plain["against_decayed_popularity"] = against
-            plain["events_to_adapt"] = events_to_adapt(each, popular)
-        made.append(plain)
+    made: dict[str, Any] = {"name": name, **each.plain()}
+    made["intervals"] = {metric: vars(interval(values)) for metric, values in each.by_case.items()}
+    made["cold_ndcg"] = float(each.by_case["ndcg"][cold].mean()) if cold.any() else None
+    if name != ours:
+        made["ours_against"] = {
+            metric: difference(reference.by_case[metric], each.by_case[metric]).plain()
+            for metric in ("ndcg", "hr", "recall")
+        }
+    if each is not popular:
+        made["events_to_adapt"] = events_to_adapt(each, popular)
     return made
 
 

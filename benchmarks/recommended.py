@@ -12,41 +12,53 @@ Results = dict[str, Any]
 
 
 def recommend() -> str:
-    """Show every system on every log."""
-    return "\n\n".join(_log(each) for each in results("recommend")["logs"])
+    """Show every system on every log, at visits."""
+    return "\n\n".join(_log(each, "visits") for each in results("recommend")["logs"])
 
 
-def _log(each: Results) -> str:
-    k = results("recommend")["settings"]["k"]
+def steps() -> str:
+    """Show what is related, and the others, at steps from one item to another."""
+    return "\n\n".join(_log(each, "steps") for each in results("recommend")["logs"])
+
+
+def _log(each: Results, kind: str) -> str:
+    k, found = results("recommend")["settings"]["k"], each[kind]
+    ours, plain = found["ours"], found["best_not_personal"]
     rows = []
-    for system in each["systems"]:
-        against = system.get("against_decayed_popularity")
+    for system in sorted(found["systems"], key=lambda system: -system["ndcg"]):
         ndcg = system["intervals"]["ndcg"]
+        name = system["name"]
         rows.append(
             [
-                system["name"],
+                f"**{name}**"
+                if name == ours
+                else f"{name} (best of those for nobody)"
+                if name == plain
+                else name,
                 *(f"{system[metric]:.3f}" for metric in ("hr", "recall")),
                 f"{ndcg['mean']:.3f} ({ndcg['low']:.3f} to {ndcg['high']:.3f})",
-                f"{system['mrr']:.3f}",
-                _against(None if against is None else against["ndcg"]),
-                _against(system.get("personal_against")),
+                _against(system.get("ours_against")),
                 "-" if system["cold_ndcg"] is None else f"{system['cold_ndcg']:.3f}",
                 f"{system['coverage']:.1%}",
                 f"{system['novelty']:.1f}",
                 "-" if system.get("events_to_adapt") is None else system["events_to_adapt"],
             ]
         )
-    rows.sort(key=lambda row: row[3], reverse=True)
     head = [
-        "system", f"HR@{k}", f"recall@{k}", f"nDCG@{k}", f"MRR@{k}", "against decayed popularity",
-        "`personal` against it",
-        "nDCG, first visits", "coverage", "novelty, bits", "better from event",
+        "system", f"HR@{k}", f"recall@{k}", f"nDCG@{k}", f"nDCG of `{ours}` against it", "nDCG, first visits",
+        "coverage", "novelty, bits", "better from event",
     ]  # fmt: skip
+    asked = f"{found['cases']:,} {kind} asked"
+    if found["cold"]:
+        asked += f", {found['cold']:,} of them a user's first"
+    if kind == "steps":
+        for row in (head, *rows):
+            del row[5]
     return "\n".join(
         [
             f"**{each['name']}**: {each['events']:,} events, {each['items']:,} items,"
-            f" {each['users']:,} users; {each['cases']:,} visits asked, {each['cold']:,} of them a"
-            f" user's first; decayed popularity halves in {each['half_life_days']:g} days.",
+            f" {each['users']:,} users; {asked}; decayed popularity halves in"
+            f" {each['half_life_days']:g} days.",
             "",
             table(head, rows),
         ]
@@ -54,18 +66,22 @@ def _log(each: Results) -> str:
 
 
 def _against(of: Results | None) -> str:
-    return "" if of is None else f"{of['mean']:+.3f}, p {of['p']:.4f}"
+    if of is None:
+        return ""
+    ndcg = of["ndcg"]
+    return f"{ndcg['mean']:+.3f} ({ndcg['low']:+.3f} to {ndcg['high']:+.3f}), p {ndcg['p']:.4f}"
 
 
 def by_history() -> str:
     """Show what systems are worth to users with so much history."""
     parts = []
     for each in results("recommend")["logs"]:
-        bands = list(each["systems"][0]["by_history"])
-        counts = [f"{band} ({each['systems'][0]['by_history'][band]['cases']:,})" for band in bands]
+        systems = each["visits"]["systems"]
+        bands = list(systems[0]["by_history"])
+        counts = [f"{band} ({systems[0]['by_history'][band]['cases']:,})" for band in bands]
         rows = [
             [system["name"], *(f"{system['by_history'][band]['ndcg']:.3f}" for band in bands)]
-            for system in each["systems"]
+            for system in systems
         ]
         parts.append(
             f"**{each['name']}**, by a user's events so far (visits)\n\n{table(['system', *counts], rows)}"
@@ -73,9 +89,41 @@ def by_history() -> str:
     return "\n\n".join(parts)
 
 
+def weights() -> str:
+    """Show what settings of ``for_you`` were worth on the validation slices."""
+    found = results("weights")
+    warm, cold = found["with_history"], found["without"]
+    recencies = sorted({each["weights"][1] for each in warm["tried"]})
+    agains = sorted({each["weights"][2] for each in warm["tried"]})
+    means = {tuple(each["weights"][1:]): each["mean"] for each in warm["tried"]}
+    best = tuple(warm["best"]["weights"][1:])
+
+    def cell(recency: float, again: float) -> str:
+        mean = f"{means[recency, again]:.4f}"
+        return f"**{mean}**" if (recency, again) == best else mean
+
+    rows = [[f"{again:g}", *(cell(recency, again) for recency in recencies)] for again in agains]
+    chosen = cold["best"]["weights"][1]
+    row = [
+        f"**{each['mean']:.4f}**" if each["weights"][1] == chosen else f"{each['mean']:.4f}"
+        for each in cold["tried"]
+    ]
+    return "\n\n".join(
+        [
+            "With history: weight of saturate(1)(again) down, of recency.48h across,"
+            f" beside {warm['best']['weights'][0]:g} saturate(3)(engagement)",
+            table(["again", *(f"{recency:g}" for recency in recencies)], rows),
+            "Without history: weight of recency.48h, the rest of 1 being that of saturate(3)(engagement)",
+            table([f"{each['weights'][1]:g}" for each in cold["tried"]], [row]),
+        ]
+    )
+
+
 TABLES = {
-    "recommend-machine": lambda: machine("recommend", "simulator"),
+    "recommend-machine": lambda: machine("weights", "recommend", "simulator"),
+    "weights": weights,
     "recommend": recommend,
+    "steps": steps,
     "by-history": by_history,
     **simulated.TABLES,
 }

@@ -1,7 +1,8 @@
 """What Germane's recommendations are held against, asked as a profile is: `germane.evaluation.Recommender`.
 
 Popularity and the neighbour are plain NumPy. Item-item and ALS are those of the package implicit; their
-models of items are made anew every week of the log, while what the user did is always the latest.
+models of items are made anew a hundred times in the last fifth of the log, while what the user did is always
+the latest.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from germane.evaluation import Case, Story
 from germane.model.times import DAY
 from germane.signals.decay import FloatArray
 
-WEEK = 7 * DAY
+MODELS = 500
+"""Times at which a model is made over a whole log, evenly in time."""
 
 
 class Known:
@@ -28,6 +30,7 @@ class Known:
         self.users: dict[str | None, int] = {}
         self.of = np.array([self.users.setdefault(user, len(self.users)) for user in story.users], np.int64)
         self.of[np.array([user is None for user in story.users], np.bool_)] = -1
+        self.span = int(story.at[-1] - story.at[0])
 
     def best(self, scores: FloatArray, k: int) -> list[str]:
         """Return the ids of the k greatest scores above zero."""
@@ -142,14 +145,20 @@ class Implicit:
         user = self._known.users[case.user]
         if user not in self._mine:
             return []
-        if self._model is None or case.at - self._fitted > WEEK:
-            self._model = self._make()
-            self._model.fit(self._matrix(), show_progress=False)
-            self._fitted = case.at
+        self._fit(case)
         mine = self._mine[user]
         row = _sparse([0] * len(mine), list(mine), list(mine.values()), (1, len(self._known.ids)))
         more = {"recalculate_user": True} if self._is_als else {}
-        items, scores = self._model.recommend(0, row, N=k, filter_already_liked_items=False, **more)
+        return self._named(self._model.recommend(0, row, N=k, filter_already_liked_items=False, **more))
+
+    def _fit(self, case: Case) -> None:
+        if self._model is None or case.at - self._fitted > self._known.span / MODELS:
+            self._model = self._make()
+            self._model.fit(self._matrix(), show_progress=False)
+            self._fitted = case.at
+
+    def _named(self, found: tuple[Any, Any]) -> list[str]:
+        items, scores = found
         return [
             self._known.ids[item]
             for item, score in zip(items.tolist(), scores.tolist(), strict=True)
@@ -161,6 +170,17 @@ class Implicit:
         items = [item for mine in self._mine.values() for item in mine]
         counts = [count for mine in self._mine.values() for count in mine.values()]
         return _sparse(rows, items, counts, (len(self._known.users), len(self._known.ids)))
+
+
+class Similar(Implicit):
+    """What a model of the package implicit has as similar to the user's latest item."""
+
+    def recommend(self, case: Case, k: int) -> Sequence[str]:
+        """Return the best."""
+        if case.last is None:
+            return []
+        self._fit(case)
+        return self._named(self._model.similar_items(self._known.ids.index(case.last), N=k))
 
 
 class Filled:

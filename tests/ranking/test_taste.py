@@ -40,7 +40,7 @@ class World:
         self.items: dict[str, dict[str, Any]] = {}
         self.vectors: dict[str, tuple[list[float], int]] = {}
         self.likes: list[tuple[str, str, float, float, int]] = []
-        self.events: list[tuple[str, str, float]] = []
+        self.events: list[tuple[str | None, str, str, float]] = []
         for number in range(90):
             chance = dice.random()
             vector = None if chance < 0.1 else [float(np.float32(dice.gauss(0, 1))) for _ in range(8)]
@@ -58,7 +58,7 @@ class World:
 
     def act(self, user: str | None, name: str, id: str) -> None:
         self.db.signal(name, id, user=user)
-        self.events.append((name, id, self.now))
+        self.events.append((user, name, id, self.now))
         item, (base, delta, half_life) = self.items[id], RATES[name]
         if user is not None and base and item["embedding"] is not None:
             vector, count = self.vectors.get(user, ([0.0] * 8, 0))
@@ -86,9 +86,16 @@ class World:
         return math.log1p(
             sum(
                 weights[name] * 2.0 ** (-(self.now - at) / (half_lives[name] * DAY))
-                for name, item, at in self.events
+                for _, name, item, at in self.events
                 if item == id and name in weights
             )
+        )
+
+    def again(self, user: str, id: str) -> float:
+        return math.fsum(
+            math.copysign(1.0, RATES[name][0]) * 2.0 ** (-(self.now - at) / (90 * DAY))
+            for who, name, item, at in self.events
+            if (who, item) == (user, id)
         )
 
     def recency(self, id: str, hours: float) -> float:
@@ -140,20 +147,21 @@ def test_nearest_gives_the_nearest(world: World) -> None:
 
 
 def test_for_you_with_history(world: World) -> None:
-    """0.4 preference + 0.3 saturate(3)(engagement) + 0.2 recency.48h + 0.3 affinity."""
+    """Fails if a term is left out, or weighs other than the page of formulas says."""
     for user in ("u", "v"):
         page = world.db.retrieve("for_you", user=user, limit=200, explain=True)
         assert page.total == 90
         for result in page.items:
-            engaged = world.engagement(result.id)
+            engaged, again = world.engagement(result.id), world.again(user, result.id)
             expected = [
                 0.4 * world.preference(user, result.id),
                 0.3 * engaged / (engaged + 3),
-                0.2 * world.recency(result.id, 48),
+                0.03 * world.recency(result.id, 48),
                 0.3 * world.affinity(user, result.id),
+                0.5 * again / (abs(again) + 1),
             ]
             assert list(result.contributions) == [
-                "preference", "saturate(3)(engagement)", "recency.48h", "affinity"
+                "preference", "saturate(3)(engagement)", "recency.48h", "affinity", "saturate(1)(again)"
             ]  # fmt: skip
             assert list(result.contributions.values()) == pytest.approx(expected, abs=1e-6)
             assert all(reason.code != "ColdStart" for reason in result.reasons)

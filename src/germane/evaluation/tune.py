@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ import msgspec
 import numpy as np
 
 from germane.database import Database
-from germane.evaluation.cases import Case
 from germane.evaluation.interval import Interval, interval
-from germane.evaluation.metrics import NAMES, values
-from germane.evaluation.replay import Progress, Store, chosen, replay
+from germane.evaluation.metrics import NAMES
+from germane.evaluation.probe import probe, worth
+from germane.evaluation.replay import Progress, chosen, replay
 from germane.evaluation.story import Story
 from germane.model.builtin import built_in
 from germane.model.errors import InvalidArgument
@@ -23,8 +22,6 @@ from germane.people.pairs import FloatArray
 STEPS = (0.0, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
 """What each weight is tried to be multiplied by."""
 ROUNDS = 4
-LISTED = 1_000
-"""Candidates of a case that are weighed again; more are not looked at."""
 
 
 @dataclass(frozen=True)
@@ -122,10 +119,9 @@ def tune(
         raise InvalidArgument("metric", f"must be one of {', '.join(NAMES)}, not {metric!r}")
     given = _profile(story, profile)
     slice_ = chosen(story, split, held_out, limit, seed)
-    probed = _probe(story, given, slice_, progress)
+    probed = probe(story, given, slice_, progress)
     weights = np.array([*(each.weight for each in given.boosts), *(-each.weight for each in given.penalties)])
-    place = NAMES.index(metric)
-    best, before = weights, _worth(probed, weights, at, place)
+    best, before = weights, worth(probed, weights, at, metric)
     after = before
     for _ in range(ROUNDS):
         gained = False
@@ -133,9 +129,9 @@ def tune(
             for step in STEPS:
                 tried = best.copy()
                 tried[number] *= step
-                worth = _worth(probed, tried, at, place)
-                if worth > after:
-                    best, after, gained = tried, worth, True
+                found = worth(probed, tried, at, metric)
+                if found > after:
+                    best, after, gained = tried, found, True
         if not gained:
             break
     proposal = _with(given, best)
@@ -148,15 +144,6 @@ def tune(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Probed:
-    """The candidates of one case, and what each term says of them: float64[items, terms]."""
-
-    case: Case
-    ids: Sequence[str]
-    terms: FloatArray
-
-
 def _profile(story: Story, profile: str | Profile) -> Profile:
     if isinstance(profile, Profile):
         found: Profile | None = profile
@@ -166,33 +153,6 @@ def _profile(story: Story, profile: str | Profile) -> Profile:
     if found is None or not (found.boosts or found.penalties):
         raise InvalidArgument("profile", f"{profile!r} is no profile with weights: there is nothing to tune")
     return found
-
-
-def _probe(story: Story, given: Profile, found: list[Case], progress: Progress | None) -> list[_Probed]:
-    """Return what every term says of the candidates of each case: all weights are one."""
-    parts = [*given.boosts, *given.penalties]
-    boosts = [Weighted(each.form, 1.0) for each in parts]
-    probe = Profile("probe", candidates=given.candidates, boosts=boosts, gates=given.gates)
-    store = Store(story, [probe])
-    probed = []
-    for number, case in enumerate(found):
-        if progress is not None:
-            progress(number, len(found))
-        store.move(story, case.upto, case)
-        page = store.database.retrieve("probe", user=case.user, limit=LISTED)
-        # Sorted by id, as equal sums are.
-        items = sorted(page.items, key=lambda result: str(result.id))
-        terms = np.array([list(result.contributions.values()) for result in items])
-        probed.append(_Probed(case, [str(result.id) for result in items], terms.reshape(-1, len(parts))))
-    return probed
-
-
-def _worth(probed: list[_Probed], weights: FloatArray, k: int, place: int) -> float:
-    total = 0.0
-    for each in probed:
-        order = np.argsort(-(each.terms @ weights), kind="stable")[:k]
-        total += values([each.ids[number] for number in order.tolist()], each.case, k)[place]
-    return total / len(probed)
 
 
 def _with(given: Profile, weights: FloatArray) -> Profile:

@@ -57,19 +57,25 @@ _TOP = {
     )
     for window in WINDOWS
 }
-_FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)"]
+_FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)", "signal(again, 500)"]
 """Where the candidates of ``for_you`` come from."""
 COLD_START = Profile(
     "for_you",
     candidates=_FOR_YOU,
-    boosts=["0.7 saturate(3)(engagement)", "0.3 recency.48h"],
+    boosts=["0.99 saturate(3)(engagement)", "0.01 recency.48h"],
     exploration=0.1,
 )
 """What ``for_you`` is for those of whom no signal is known."""
 FOR_YOU = Profile(
     "for_you",
     candidates=_FOR_YOU,
-    boosts=["0.4 preference", "0.3 saturate(3)(engagement)", "0.2 recency.48h", "0.3 affinity"],
+    boosts=[
+        "0.4 preference",
+        "0.3 saturate(3)(engagement)",
+        "0.03 recency.48h",
+        "0.3 affinity",
+        "0.5 saturate(1)(again)",
+    ],
     exploration=0.1,
 )
 """What it is for the others."""
