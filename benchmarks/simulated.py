@@ -162,7 +162,7 @@ def weights() -> str:
     change, fades = found["settings"]["change"], _fades("simulator-weights")
     rows = []
     first = shares("weights", "0", name="simulator-weights").mean(axis=1)
-    for number, (preference, engagement, recency, hours) in enumerate(found["settings"]["weights"]):
+    for number, (preference, engagement, recency, hours, again) in enumerate(found["settings"]["weights"]):
         of = shares("weights", str(number), name="simulator-weights")
         whole = of.mean(axis=1)
         rows.append(
@@ -170,6 +170,7 @@ def weights() -> str:
                 f"{preference:g}",
                 f"{engagement:g}",
                 f"{recency:g} of {hours} h",
+                f"{again:g}",
                 f"{whole.mean():.1%}",
                 f"{whole[~fades].mean():.1%}",
                 f"{whole[fades].mean():.1%}",
@@ -177,7 +178,7 @@ def weights() -> str:
                 *(f"{each.mean():.1%}" for each in _periods(of, change)),
             ]
         )
-    head = ["preference", "engagement", "recency", "all visits", "lasting", "fading",
+    head = ["preference", "engagement", "recency", "again", "all visits", "lasting", "fading",
             "against the first, points", "before the change", "right after", "at the end"]  # fmt: skip
     return table(head, rows)
 

@@ -40,13 +40,14 @@ def profile(called: str, boosts: Iterable[Any], exploration: float = FOR_YOU.exp
     return Profile(called, candidates=FOR_YOU.candidates, boosts=list(boosts), exploration=exploration)
 
 
-def weighted(preference: float, engagement: float, recency: float, hours: int = 48) -> Profile:
+def weighted(preference: float, engagement: float, recency: float, hours: int, again: float) -> Profile:
     """Return `for_you` with other weights."""
     given = {
         "preference": preference,
         "saturate(3)(engagement)": engagement,
         f"recency.{hours}h": recency,
         "affinity": 0.3,
+        "saturate(1)(again)": again,
     }
     return profile("weighted", [f"{weight} {term}" for term, weight in given.items() if weight])
 
@@ -80,6 +81,7 @@ STORES: dict[str, str | Profile] = {
 FEEDS: dict[str, Make] = {
     "for_you": lambda world: Store(world, "for_you", cold=COLD),
     **{called: lambda world, of=of: Store(world, of) for called, of in STORES.items()},  # type: ignore[misc]
+    "engagement 0.1, recency 0.4 of 168 h": lambda world: Store(world, weighted(0.4, 0.1, 0.4, 168, 0.5)),
     "for_you, skips count less": lambda world: Store(world, "for_you", signals=FAINT),
     "ALS": Factors,
     "item-item": Together,
@@ -89,17 +91,17 @@ SEARCHES: dict[str, Make] = {
     **{f"dial {dial:g}": lambda world, dial=dial: Store(world, "search", dial) for dial in DIALS},  # type: ignore[misc]
     "for_you, dial 0.3": lambda world: Store(world, "for_you", 0.3),
 }
-WEIGHTS: list[tuple[float, float, float, int]] = [
-    (0.4, 0.3, 0.2, 48),
-    (0.8, 0.3, 0.2, 48),
-    (0.4, 0.1, 0.2, 48),
-    (0.8, 0.1, 0.2, 48),
-    (0.4, 0.3, 0.0, 48),
-    (0.4, 0.1, 0.4, 48),
-    (0.4, 0.3, 0.2, 168),
-    (0.4, 0.1, 0.4, 168),
+WEIGHTS = [
+    (0.4, 0.3, 0.03, 48, 0.5),
+    (0.4, 0.3, 0.2, 48, 0.0),
+    (0.4, 0.3, 0.2, 48, 0.5),
+    (0.4, 0.1, 0.2, 48, 0.5),
+    (0.4, 0.1, 0.4, 168, 0.0),
+    (0.4, 0.1, 0.4, 168, 0.2),
+    (0.4, 0.1, 0.4, 168, 0.5),
+    (0.8, 0.1, 0.4, 168, 0.5),
 ]
-"""Of preference, engagement and recency, and the half-life of recency in hours; affinity stands at 0.3."""
+"""Of preference, engagement, recency, its half-life in hours, and again; affinity stands at 0.3."""
 
 
 def drawn(seed: int) -> World:
