@@ -27,9 +27,9 @@ KEPT = 2 ** (-HOURS / 24 / DAYS)
 class _Rival:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._likes = np.zeros((USERS, len(world.comes)))
+        self._likes: FloatArray = np.zeros((USERS, len(world.comes)))
         self._read = np.zeros(self._likes.shape, np.bool_)
-        self._scores = np.zeros(self._likes.shape)
+        self._scores: FloatArray = np.zeros(self._likes.shape)
 
     def begin(self, at: int) -> None:
         """Forget a little, and every few rounds make the model anew."""
@@ -70,7 +70,10 @@ class Factors(_Rival):
             factors=8, regularization=0.1, alpha=5.0, iterations=10, random_state=2, num_threads=1
         )
         model.fit(_sparse(likes), show_progress=False)
-        scores: FloatArray = model.user_factors.astype(np.float64) @ model.item_factors.astype(np.float64).T
+        of_users, of_items = (
+            np.asarray(each, np.float64) for each in (model.user_factors, model.item_factors)
+        )
+        scores: FloatArray = of_users @ of_items.T
         return scores
 
 
@@ -121,7 +124,7 @@ class Regression(_Rival):
         eye = np.eye(self._features.shape[1])
         of_all = np.linalg.solve(self._squares.sum(axis=0) + eye, self._sums.sum(axis=0))
         own = np.linalg.solve(self._squares + RIDGE * eye, (self._sums + RIDGE * of_all)[..., None])[..., 0]
-        scores: FloatArray = own @ self._features.T
+        scores: FloatArray = np.asarray(own @ self._features.T, np.float64)
         return scores
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ LEVEL, AFTER = 4, 3
 NEAR = 0.9
 PLOTTED = {
     "feeds": (
-        "same for all", "for_you", "for_you, no exploration", "for_you, skips count less", "regression",
+        "same for all", "for_you", "for_you, no again", "for_you, other weights", "regression",
         "item-item", "newest", "engagement", "random",
     ),
     "searches": ("same for all", "dial 0", "dial 0.1", "dial 0.3", "dial 0.6", "dial 1", "for_you, dial 0.3"),
@@ -29,17 +29,23 @@ _T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8
 """Student's t for a two-sided 95 % interval, by degrees of freedom."""
 
 
-def interval(values: FloatArray) -> tuple[float, float]:
+def interval(values: FloatArray, kinds: Sequence[bool] | None = None) -> tuple[float, float]:
     """Return the mean of some worlds' values, and half the width of its 95 % interval by Student's t.
+
+    Worlds of two kinds are a sample of each: what kinds differ by does not widen the interval.
 
     Examples
     --------
     >>> mean, half = interval(np.array([0.25, 0.5, 0.75]))
     >>> mean, round(half, 3)
     (0.5, 0.621)
+    >>> interval(np.array([0.25, 0.25, 0.75, 0.75]), [True, True, False, False])
+    (0.5, 0.0)
     """
-    half = _T95[len(values) - 1] * values.std(ddof=1) / math.sqrt(len(values))
-    return float(values.mean()), float(half)
+    of = np.zeros(len(values), np.bool_) if kinds is None else np.asarray(kinds, np.bool_)
+    groups = [values[of == kind] for kind in np.unique(of)]
+    variance = sum((len(each) / len(values)) ** 2 * each.var(ddof=1) / len(each) for each in groups)
+    return float(values.mean()), float(_T95[len(values) - len(groups)] * math.sqrt(variance))
 
 
 def until(curve: Iterable[float], level: float) -> int | None:
@@ -70,13 +76,13 @@ def _fades(name: str = "simulator") -> Any:
     return np.array([world["fading"] > 0 for world in results(name)["worlds"]])
 
 
-def _percent(values: FloatArray) -> str:
-    mean, half = interval(values)
+def _percent(values: FloatArray, kinds: Sequence[bool] | None = None) -> str:
+    mean, half = interval(values, kinds)
     return f"{mean:.1%} ± {100 * half:.1f}"
 
 
-def _points(values: FloatArray) -> str:
-    mean, half = interval(values)
+def _points(values: FloatArray, kinds: Sequence[bool]) -> str:
+    mean, half = interval(values, kinds)
     return f"{100 * mean:+.1f} ± {100 * half:.1f}"
 
 
@@ -109,10 +115,10 @@ def _row(part: str, called: str, against: str) -> list[str]:
     less = whole - shares(part, against).mean(axis=1)
     return [
         called,
-        _percent(whole),
-        f"{whole[~fades].mean():.1%}",
-        f"{whole[fades].mean():.1%}",
-        "" if called == against else _points(less),
+        _percent(whole, fades),
+        _percent(whole[~fades]),
+        _percent(whole[fades]),
+        *(["", ""] if called == against else [_points(less, fades), f"{(less > 0).sum()} of {len(less)}"]),
         *(f"{each.mean():.1%}" for each in (before, after, end)),
         *learning,
     ]
@@ -136,9 +142,9 @@ def simulated() -> str:
         rows = [_row(part, called, against) for called in names]
         rows.sort(key=lambda row: -float(row[1].partition("%")[0]))
         head = [
-            "ranking", "all visits", "lasting", "fading", f"against {against}, points", "before the change",
-            "right after", "at the end", "visits (events) to learn", "to adapt", "newcomer's first visit",
-            "newcomer's visits to learn",
+            "ranking", "all visits", "lasting", "fading", f"against {against}, points", "worlds better",
+            "before the change", "right after", "at the end", "visits (events) to learn", "to adapt",
+            "newcomer's first visit", "newcomer's visits to learn",
         ]  # fmt: skip
         parts.append(f"**{title}**, share of the best possible\n\n{table(head, rows)}")
         parts.append(f"![{title}: share of the best possible over time](quality-{part}.svg)")
@@ -171,10 +177,10 @@ def weights() -> str:
                 f"{engagement:g}",
                 f"{recency:g} of {hours} h",
                 f"{again:g}",
-                f"{whole.mean():.1%}",
+                _percent(whole, fades),
                 f"{whole[~fades].mean():.1%}",
                 f"{whole[fades].mean():.1%}",
-                "" if number == 0 else _points(whole - first),
+                "" if number == 0 else _points(whole - first, fades),
                 *(f"{each.mean():.1%}" for each in _periods(of, change)),
             ]
         )

@@ -32,6 +32,20 @@ SEEDS, TO_CHOOSE = range(1, 9), range(101, 105)
 PROCESSES = 2
 DIALS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
+WEIGHTS = [
+    (0.4, 0.3, 0.03, 48, 0.5),
+    (0.4, 0.3, 0.2, 48, 0.0),
+    (0.4, 0.3, 0.2, 48, 0.5),
+    (0.4, 0.1, 0.2, 48, 0.5),
+    (0.4, 0.1, 0.4, 168, 0.0),
+    (0.4, 0.1, 0.4, 168, 0.2),
+    (0.4, 0.1, 0.4, 168, 0.5),
+    (0.8, 0.1, 0.4, 168, 0.5),
+]
+"""Of preference, engagement, recency, its half-life in hours, and again; affinity stands at 0.3."""
+CHOSEN = WEIGHTS[4]
+"""What was best in the worlds to choose by."""
+
 Make = Callable[[World], System]
 
 
@@ -81,7 +95,7 @@ STORES: dict[str, str | Profile] = {
 FEEDS: dict[str, Make] = {
     "for_you": lambda world: Store(world, "for_you", cold=COLD),
     **{called: lambda world, of=of: Store(world, of) for called, of in STORES.items()},  # type: ignore[misc]
-    "engagement 0.1, recency 0.4 of 168 h": lambda world: Store(world, weighted(0.4, 0.1, 0.4, 168, 0.5)),
+    "for_you, other weights": lambda world: Store(world, weighted(*CHOSEN)),
     "for_you, skips count less": lambda world: Store(world, "for_you", signals=FAINT),
     "ALS": Factors,
     "item-item": Together,
@@ -91,17 +105,6 @@ SEARCHES: dict[str, Make] = {
     **{f"dial {dial:g}": lambda world, dial=dial: Store(world, "search", dial) for dial in DIALS},  # type: ignore[misc]
     "for_you, dial 0.3": lambda world: Store(world, "for_you", 0.3),
 }
-WEIGHTS = [
-    (0.4, 0.3, 0.03, 48, 0.5),
-    (0.4, 0.3, 0.2, 48, 0.0),
-    (0.4, 0.3, 0.2, 48, 0.5),
-    (0.4, 0.1, 0.2, 48, 0.5),
-    (0.4, 0.1, 0.4, 168, 0.0),
-    (0.4, 0.1, 0.4, 168, 0.2),
-    (0.4, 0.1, 0.4, 168, 0.5),
-    (0.8, 0.1, 0.4, 168, 0.5),
-]
-"""Of preference, engagement, recency, its half-life in hours, and again; affinity stands at 0.3."""
 
 
 def drawn(seed: int) -> World:
@@ -155,17 +158,17 @@ def main() -> None:
     parser.add_argument("--choose", action="store_true", help="compare weights of for_you instead")
     given = parser.parse_args()
     busy = load()
-    settings = {
+    settings: dict[str, Any] = {
         "users": worlds.USERS,
         "newcomers": worlds.NEWCOMERS,
         "rounds": worlds.ROUNDS,
         "change": worlds.CHANGE,
         "arrival": worlds.ARRIVAL,
         "items": [worlds.AT_START, worlds.A_ROUND],
+        "weights": [list(each) for each in (WEIGHTS if given.choose else [CHOSEN])],
     }
     parts: dict[str, Iterable[str]]
     if given.choose:
-        settings["weights"] = [list(each) for each in WEIGHTS]
         seeds, parts = TO_CHOOSE, {"weights": [str(number) for number in range(len(WEIGHTS))]}
     else:
         seeds, parts = SEEDS, {"feeds": FEEDS, "searches": SEARCHES}

@@ -112,7 +112,12 @@ def test_rounds_and_intervals_by_hand() -> None:
     assert until([0.2, 0.5, 0.89, 0.9], 1.0) == 4
     assert until([0.2], 1.0) is None
     mean, half = interval(np.array([0.0, 1.0]))
-    assert (mean, half) == (0.5, pytest.approx(12.706 / 2))
+    assert mean == 0.5
+    assert half == pytest.approx(12.706 / 2)
+    # Two worlds of each kind, whose variances are 2 and 0: the mean of the kinds has a quarter of 2 / 2.
+    mean, half = interval(np.array([0.0, 2.0, 9.0, 9.0]), [False, False, True, True])
+    assert mean == 5.0
+    assert half == pytest.approx(4.303 * math.sqrt(0.25))
 
 
 def share(made: Run, best: Run) -> float:
