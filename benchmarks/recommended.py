@@ -120,7 +120,7 @@ def weights() -> str:
 
 
 TABLES = {
-    "recommend-machine": lambda: machine("weights", "recommend", "simulator"),
+    "recommend-machine": lambda: machine("weights", "recommend", "simulator-weights", "simulator"),
     "weights": weights,
     "recommend": recommend,
     "steps": steps,
