@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from benchmarks.loops import Run, Store, bounds, run
-from benchmarks.simulated import interval, until
+from benchmarks.simulated import first_pages, interval, shares, until
 from benchmarks.simulator import COLD
 from benchmarks.world import (
     BASE,
@@ -144,3 +144,11 @@ def test_a_personal_search_serves_better_than_text_alone() -> None:
         for dial in (0.0, 0.3)
     )
     assert personal > 1.02 * text
+
+
+def test_the_results_hold_what_must_hold() -> None:
+    same, pages = first_pages()
+    assert same == pages > 0
+    text, personal = (shares("searches", f"dial {dial}").mean(axis=1) for dial in ("0", "0.3"))
+    assert interval(personal - text)[0] > 0
+    assert (personal > text).all()
