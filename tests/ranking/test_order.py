@@ -107,7 +107,8 @@ class Store:
         journal = self.db._journal
         with journal.read() as connection:
             catalog = self.db._catalogs.at(connection)
-            with self.db._signals.at(connection, lambda: journal.now(connection)) as (ledgers, now):
+            with self.db._signals.at(connection) as ledgers:
+                now = journal.now(connection)
                 return use(Readings(connection, ledgers, catalog, now, str(head(connection))))
 
 
