@@ -95,7 +95,7 @@ BUILT_IN: dict[str, Profile] = {
     "shuffle": {"sort": "shuffle"},
     "for_you": {  # a user without history
         "candidates": ["signal(engagement, 500)", "fresh(200)"],
-        "boosts": ["0.99 saturate(3)(engagement)", "0.01 recency.48h"],
+        "boosts": ["0.93 saturate(3)(engagement)", "0.07 recency.168h"],
         "exploration": 0.1,
     },
 }

@@ -155,13 +155,13 @@ def test_for_you_with_history(world: World) -> None:
             engaged, again = world.engagement(result.id), world.again(user, result.id)
             expected = [
                 0.4 * world.preference(user, result.id),
-                0.3 * engaged / (engaged + 3),
-                0.03 * world.recency(result.id, 48),
+                0.1 * engaged / (engaged + 3),
+                0.07 * world.recency(result.id, 168),
                 0.3 * world.affinity(user, result.id),
-                0.5 * again / (abs(again) + 1),
+                0.2 * again / (abs(again) + 1),
             ]
             assert list(result.contributions) == [
-                "preference", "saturate(3)(engagement)", "recency.48h", "affinity", "saturate(1)(again)"
+                "preference", "saturate(3)(engagement)", "recency.168h", "affinity", "saturate(1)(again)"
             ]  # fmt: skip
             assert list(result.contributions.values()) == pytest.approx(expected, abs=1e-6)
             assert all(reason.code != "ColdStart" for reason in result.reasons)

@@ -25,14 +25,14 @@ def raws(db: germane.Database) -> dict[str, float]:
 
 
 def for_you(history: list[tuple[str, int]], age: float) -> float:
-    """0.99 E/(E + 3) + 0.01 * 2^(-age / 48 h), E = ln(1 + views + 3 likes + 5 shares), each decayed."""
+    """0.93 E/(E + 3) + 0.07 * 2^(-age / 168 h), E = ln(1 + views + 3 likes + 5 shares), each decayed."""
     engaged = math.fsum(
         weight
         * analytical([(micros(START - ago), 1.0) for n, ago in history if n == name], HALF_LIFE[name], START)
         for name, weight in WEIGHTS.items()
     )
     engagement = math.log1p(engaged)
-    return float(0.99 * engagement / (engagement + 3) + 0.01 * 2.0 ** (-age / (2 * DAY)))
+    return float(0.93 * engagement / (engagement + 3) + 0.07 * 2.0 ** (-age / (7 * DAY)))
 
 
 @given(history=histories, extra=st.sampled_from(["view", "like"]), ago=st.integers(0, 60 * DAY))
@@ -80,4 +80,4 @@ def test_newer_ranks_higher_where_nothing_else_differs() -> None:
         db.put(germane.Item(id=f"d{days:02}", created_at=START - days * DAY))
     found = raws(db)
     assert sorted(found, key=found.__getitem__, reverse=True)[2:] == [f"d{days:02}" for days in range(1, 30)]
-    assert found["d02"] == pytest.approx(0.005)
+    assert found["d02"] == pytest.approx(0.07 * 2 ** (-2 / 7))

@@ -62,7 +62,7 @@ _FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(
 COLD_START = Profile(
     "for_you",
     candidates=_FOR_YOU,
-    boosts=["0.99 saturate(3)(engagement)", "0.01 recency.48h"],
+    boosts=["0.93 saturate(3)(engagement)", "0.07 recency.168h"],
     exploration=0.1,
 )
 """What ``for_you`` is for those of whom no signal is known."""
@@ -71,10 +71,10 @@ FOR_YOU = Profile(
     candidates=_FOR_YOU,
     boosts=[
         "0.4 preference",
-        "0.3 saturate(3)(engagement)",
-        "0.03 recency.48h",
+        "0.1 saturate(3)(engagement)",
+        "0.07 recency.168h",
         "0.3 affinity",
-        "0.5 saturate(1)(again)",
+        "0.2 saturate(1)(again)",
     ],
     exploration=0.1,
 )
