@@ -96,24 +96,19 @@ def weights() -> str:
     recencies = sorted({each["weights"][1] for each in warm["tried"]})
     agains = sorted({each["weights"][2] for each in warm["tried"]})
     means = {tuple(each["weights"][1:]): each["mean"] for each in warm["tried"]}
-    best = tuple(warm["best"]["weights"][1:])
+    near = found["settings"]["near"]
 
-    def cell(recency: float, again: float) -> str:
-        mean = f"{means[recency, again]:.4f}"
-        return f"**{mean}**" if (recency, again) == best else mean
+    def cell(mean: float, of: Results) -> str:
+        return f"**{mean:.4f}**" if mean >= near * of["best"]["mean"] else f"{mean:.4f}"
 
-    rows = [[f"{again:g}", *(cell(recency, again) for recency in recencies)] for again in agains]
-    chosen = cold["best"]["weights"][1]
-    row = [
-        f"**{each['mean']:.4f}**" if each["weights"][1] == chosen else f"{each['mean']:.4f}"
-        for each in cold["tried"]
-    ]
+    rows = [[f"{again:g}", *(cell(means[recency, again], warm) for recency in recencies)] for again in agains]
+    row = [cell(each["mean"], cold) for each in cold["tried"]]
     return "\n\n".join(
         [
-            "With history: weight of saturate(1)(again) down, of recency.48h across,"
+            "With history: weight of saturate(1)(again) down, of recency.168h across,"
             f" beside {warm['best']['weights'][0]:g} saturate(3)(engagement)",
             table(["again", *(f"{recency:g}" for recency in recencies)], rows),
-            "Without history: weight of recency.48h, the rest of 1 being that of saturate(3)(engagement)",
+            "Without history: weight of recency.168h, the rest of 1 being that of saturate(3)(engagement)",
             table([f"{each['weights'][1]:g}" for each in cold["tried"]], [row]),
         ]
     )

@@ -77,7 +77,13 @@ def main() -> None:
         "weights",
         {
             "environment": environment(load_before=busy),
-            "settings": {"k": K, "metric": METRIC, "validation": [SPLIT, HELD_OUT], "cases": TO_CHOOSE},
+            "settings": {
+                "k": K,
+                "metric": METRIC,
+                "validation": [SPLIT, HELD_OUT],
+                "cases": TO_CHOOSE,
+                "near": NEAR,
+            },
             "terms": [str(boost.form) for boost in PROBE.boosts],
             "cases": {name: [len(warm[name]), len(cold[name])] for name in warm},
             "with_history": {"tried": with_history, "best": best(with_history)},
