@@ -197,3 +197,29 @@ def test_tune_refuses_what_has_no_weights() -> None:
     for profile, metric in (("new", "ndcg"), ("nope", "ndcg"), (POPULAR, "auc")):
         with pytest.raises(InvalidArgument):
             tune(story, profile, metric=metric)
+
+
+def test_items_keep_their_vectors_and_creators_in_a_story(tmp_path: Path) -> None:
+    """Fails when the story of a store leaves out what taste is made of."""
+    schema = Schema([Signal("like", preference=0.5, affinity=1.0)])
+    now = [START]
+    with germane.open(tmp_path / "store", schema, clock=lambda: now[0]) as db:
+        db.put_many(
+            Item(id=f"{kind}{n}", embedding=[1.0, 0.1 * n] if kind == "a" else [0.1 * n, 1.0], creator=kind)
+            for kind in "ab"
+            for n in range(5)
+        )
+        for n in range(5):
+            for user, kind in (("u", "a"), ("v", "b")):
+                now[0] += DAY
+                db.signal("like", f"{kind}{n}", user=user)
+        for term in ("preference", "affinity"):
+            found = replay(db, [Profile("leaning", boosts=[term])], at=5, split=0.4, limit=None)
+            assert found.measured["leaning"].mean("hr") == 1.0, term
+
+
+def test_a_log_whose_items_are_not_there_says_so() -> None:
+    with germane.open(None, Schema([Signal("view")], unknown_items="accept")) as db:
+        db.signal("view", "ghost", user="u")
+        with pytest.raises(InvalidArgument, match="put the items"):
+            replay(db)

@@ -92,8 +92,8 @@ class World:
         )
 
     def again(self, user: str, id: str) -> float:
-        return sum(
-            math.copysign(1, RATES[name][0]) * 2.0 ** (-(self.now - at) / (90 * DAY))
+        return math.fsum(
+            math.copysign(1.0, RATES[name][0]) * 2.0 ** (-(self.now - at) / (90 * DAY))
             for who, name, item, at in self.events
             if (who, item) == (user, id)
         )

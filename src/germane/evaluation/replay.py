@@ -163,6 +163,10 @@ def chosen(
     check_choice(each, "each", tuple(_CASES))
     if not 0 <= split < until <= 1:
         raise InvalidArgument("split", f"must be a share below {until}, not {split}")
+    if not len(story):
+        raise InvalidArgument(
+            "story", "holds no event on an item that is there: record signals, and put the items they are on"
+        )
     first, last = (int(share * len(story)) for share in (split, until))
     found = [case for case in _CASES[each](story) if first <= case.upto < max(last, 1)]
     if not found:

@@ -11,6 +11,7 @@ import numpy as np
 
 from germane.database import Database
 from germane.log.events import RecordSignal, RecordSignals, Relate, Unrelate, decode, metadata_from_plain
+from germane.model.embeddings import from_bytes
 from germane.model.errors import InvalidArgument
 from germane.model.items import Item
 from germane.model.schema import Schema
@@ -72,8 +73,8 @@ class Story:
         with database._journal.read() as connection:
             rows = list(
                 connection.execute(
-                    "SELECT ordinal, id, creator, metadata, tags, collection, kind, created_at"
-                    " FROM item WHERE live = 1 ORDER BY ordinal"
+                    "SELECT ordinal, id, creator, metadata, tags, collection, kind, created_at, vector.data"
+                    " FROM item LEFT JOIN vector USING (ordinal) WHERE live = 1 ORDER BY ordinal"
                 )
             )
             ids = {ordinal: id for ordinal, id, *_ in rows}
@@ -93,9 +94,9 @@ class Story:
             Item(
                 id=id, title=id, creator=creator, metadata=metadata_from_plain(msgspec.json.decode(metadata)),
                 tags=tuple(msgspec.json.decode(tags)), collection=collection, kind=kind,
-                created_at=created_at / SECOND,
+                created_at=created_at / SECOND, embedding=None if vector is None else from_bytes(vector),
             )
-            for _, id, creator, metadata, tags, collection, kind, created_at in rows
+            for _, id, creator, metadata, tags, collection, kind, created_at, vector in rows
         )  # fmt: skip
         known = {item.id for item in items}
         return _in_order(items, [row for row in told if row[2] in known], database.schema, relations)
