@@ -87,7 +87,7 @@ class Cooccurrence:
         if number is None:
             return _NOTHING
         mine = self.histories.of_users(np.array([number], np.int32))
-        mine = mine.chosen(~self.histories.are_of(mine, against))
+        mine = mine.chosen(~self.histories.are_of(mine, against) & (mine.at >= self.histories.oldest))
         order = np.lexsort((mine.items, -mine.at))
         items, first = np.unique(mine.items[order], return_index=True)
         latest = np.argsort(first)[:RECENT]
