@@ -100,9 +100,12 @@ def _by_unknown(readings: Readings) -> BoolArray:
     # A creator's number is its place; one more place, the last, is that of items without a creator.
     unknown = np.ones(len(column.texts.values) + 1, np.bool_)
     unknown[-1] = False
-    touched = creators[audience.touched[audience.touched < size]]
-    unknown[touched[touched >= 0]] = False
-    for name in audience.known_creators:
+    touched = audience.touched[audience.touched < len(readings.catalog.live)]
+    told = creators[touched]
+    unknown[told[told >= 0]] = False
+    # Of what was deleted the catalogue does not tell who made it.
+    gone = touched[~readings.catalog.live[touched]]
+    for name in audience.known_creators | audience.creators_of(gone):
         if (number := column.texts.numbers.get(name)) is not None:
             unknown[number] = False
     by_unknown: BoolArray = unknown[creators]
