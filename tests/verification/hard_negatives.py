@@ -54,7 +54,7 @@ CREATORS = [creator for worker in WORKERS for creator in creators_of(worker)]
 
 @dataclass
 class Known:
-    """What was acknowledged: which items are live, who made each, and what stands between the user and them."""
+    """What was acknowledged: what is live, who made each, and what keeps some from the user."""
 
     creators: dict[str, str | None] = field(default_factory=dict)
     live: frozenset[str] = frozenset()
@@ -118,7 +118,9 @@ def do(db: germane.Database, step: Step) -> None:
     elif kind == "signal":
         db.signal(*told, user=USER)
     elif kind == "many":
-        db.signal_many([{"name": told[0], "item": id, "user": who} for id in told[1:] for who in (USER, "bob")])
+        db.signal_many(
+            [{"name": told[0], "item": id, "user": who} for id in told[1:] for who in (USER, "bob")]
+        )
     else:
         db.rebuild()
 
@@ -140,7 +142,10 @@ def whole(db: germane.Database) -> Iterator[tuple[str, set[str]]]:
     for profile in ("new", "exploring", "spread"):
         yield f"pages of {profile}", feed(db, profile)
     yield "candidates=", ids(db.retrieve("for_you", user=USER, candidates=ITEMS, limit=1000))
-    yield "where=", ids(db.retrieve("new", user=USER, where="not creator = 'x' or kind = 'default'", limit=1000))
+    yield (
+        "where=",
+        ids(db.retrieve("new", user=USER, where="not creator = 'x' or kind = 'default'", limit=1000)),
+    )
     yield "collections=", ids(db.retrieve("new", user=USER, collections=["main"], limit=1000))
     yield "text of RETRIEVE", ids(db.query(f"RETRIEVE items FOR USER {USER} USING PROFILE new LIMIT 1000"))
     yield "text of SEARCH", ids(db.query(f'SEARCH "lamp" FOR USER {USER} LIMIT 1000'))
