@@ -238,3 +238,28 @@ def test_no_candidates_have_no_order(store: Store) -> None:
         assert (len(found.ordinals), least) == (0, 0.0)
 
     store.read(nothing)
+
+
+def test_numbers_that_have_lost_their_digits_are_all_compared_exactly() -> None:
+    """Scores near the least number of float64, times 1e12: many are equal only when rounded.
+
+    Fails when what such a number is roughly is a threshold that items must reach.
+    """
+    day, now = 86_400, 1_700_000_000.0
+    clock = [now - 1_061 * day]
+    profile = Profile("heavy", boosts=[("view.decayed", 1e12)])
+    db = germane.open(schema=Schema([Signal("view", half_life=day)], [profile]), clock=lambda: clock[0])
+    ids = [f"{number:04}" for number in range(1_500)]
+    db.put_many(Item(id=id) for id in [*ids, "late"])
+    # The later an item was looked at, the later it stands where scores are equal.
+    db.signal_many([{"name": "view", "item": id, "at": clock[0] - 1_505 + n} for n, id in enumerate(ids)])
+    clock[0] = now - 800 * day
+    db.signal("view", "late")
+    db.delete("late")
+    clock[0] = now
+    alone = [db.retrieve("heavy", candidates=part, limit=1_000).items for part in (ids[:750], ids[750:])]
+    raws = {result.id: result.raw for part in alone for result in part}
+    assert 0 < max(raws.values()) < 1e-300
+    assert len(set(raws.values())) < len(raws) / 2
+    page = db.retrieve("heavy", limit=1_000)
+    assert [result.id for result in page.items] == sorted(ids, key=lambda each: (-raws[each], each))[:1_000]
