@@ -22,8 +22,8 @@ from oracle.profiles import parse_form, parse_gate, parse_strategy, summands
 
 from .worlds import World
 
-EXAMPLES = settings().max_examples // 4
-"""Each asks eight queries: 25 stores, and 1,250 in the deep profile."""
+EXAMPLES = settings().max_examples // 2
+"""Each asks eight queries: 50 stores, and 2,500 in the deep profile."""
 EXACT = ("count", "velocity", "meta", "created_at", "reach")
 NEAR = 1e-9
 KEPT = feed.KEPT
