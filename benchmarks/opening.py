@@ -81,7 +81,7 @@ def read(store: Path, close: bool = False) -> dict[str, float]:
         chosen = int(select(connection, db._catalogs.at(connection), parse_filter(FILTER)).sum())
         filtered = time.perf_counter() - began
         assert chosen
-        with db._signals.at(connection, lambda: 0) as (ledgers, _):
+        with db._signals.at(connection) as ledgers:
             memory = _memory(ledgers)
     found = {"decayed_s": scored, "decayed_processor_s": worked, "decayed_and_where_s": filtered, **memory}
     found["resident_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

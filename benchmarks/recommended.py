@@ -1,14 +1,14 @@
-"""The tables and plots of `docs/quality.md`, from the results of `recommend` and `simulator`."""
+"""The tables of `docs/quality.md`, from the results of `recommend`; those of the simulator are beside."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from benchmarks import simulated
 from benchmarks.environment import results
 from benchmarks.report import machine, table
 
 Results = dict[str, Any]
-COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#8d6a9f", "#b08900", "#444444", "#2a9d8f")
 
 
 def recommend() -> str:
@@ -119,69 +119,12 @@ def weights() -> str:
     )
 
 
-def simulated() -> str:
-    """Show the share of the best that feeds and searches reach."""
-    found = results("simulator")
-    parts = []
-    for title, first, part in (("Feeds", "profile", "feeds"), ("Searches", "dial", "searches")):
-        rows = [
-            [
-                each["name"],
-                *(f"{each[name]:.1%}" for name in ("before_the_change", "after_the_change", "at_the_end")),
-                *("-" if each[name] is None else f"{each[name]:.0f}"
-                  for name in ("visits_to_learn", "visits_to_adapt")),
-            ]
-            for each in found[part]
-        ]  # fmt: skip
-        head = [first, "before the change", "right after", "at the end", "visits to learn", "visits to adapt"]
-        parts.append(f"**{title}**, share of the best possible\n\n{table(head, rows)}")
-        parts.append(f"![{title}: share of the best possible over time](quality-{part}.svg)")
-    return "\n\n".join(parts)
-
-
-def plot(part: str) -> str:
-    """Return the curves of the simulator's feeds or searches as SVG."""
-    width, height, left, top, right = 720, 320, 48, 16, 190
-    curves = results("simulator")[part]
-    steps = len(curves[0]["shares"])
-
-    def x(step: int) -> float:
-        return left + (width - left - right) * step / (steps - 1)
-
-    def y(share: float) -> float:
-        return top + (height - top - 32) * (1 - share)
-
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif"'
-        ' font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
-    for tenth in range(0, 11, 2):
-        at = y(tenth / 10)
-        lines.append(f'<line x1="{left}" x2="{width - right}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>')
-        lines.append(f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{tenth * 10} %</text>')
-    middle = (x(steps // 2 - 1) + x(steps // 2)) / 2
-    lines.append(
-        f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="{top}" y2="{y(0):.1f}" stroke="#999"'
-        ' stroke-dasharray="4"/>'
-    )
-    lines.append(f'<text x="{middle:.1f}" y="{height - 8}" text-anchor="middle">tastes change</text>')
-    for number, curve in enumerate(curves):
-        colour = COLOURS[number % len(COLOURS)]
-        points = " ".join(f"{x(step):.1f},{y(share):.1f}" for step, share in enumerate(curve["shares"]))
-        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        label = curve["name"] if part == "feeds" else f"dial {curve['name']}"
-        at = top + 12 + number * 18
-        lines.append(f'<text x="{width - right + 12}" y="{at}" fill="{colour}">{label}</text>')
-    return "\n".join([*lines, "</svg>", ""])
-
-
 TABLES = {
-    "recommend-machine": lambda: machine("weights", "recommend", "simulator"),
+    "recommend-machine": lambda: machine("weights", "recommend", "simulator-weights", "simulator"),
     "weights": weights,
     "recommend": recommend,
     "steps": steps,
     "by-history": by_history,
-    "simulated": simulated,
+    **simulated.TABLES,
 }
 """What stands between the markers of the page."""

@@ -414,9 +414,9 @@ def written(page: str) -> str:
 
 def plots() -> dict[Path, str]:
     """Return the plots that the pages show, by their files."""
-    from benchmarks import recommended
+    from benchmarks import simulated
 
-    return {PAGE.parent / f"quality-{part}.svg": recommended.plot(part) for part in ("feeds", "searches")}
+    return {PAGE.parent / f"quality-{part}.svg": simulated.plot(part) for part in ("feeds", "searches")}
 
 
 def main() -> None:

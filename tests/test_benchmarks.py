@@ -23,7 +23,9 @@ from hypothesis import strategies as st
 from germane.knowledge.frontmatter import read_front_matter
 
 
-@pytest.mark.parametrize("name", ["corpora", "feeds", "report", "significance", "trees", "zipf"])
+@pytest.mark.parametrize(
+    "name", ["corpora", "feeds", "report", "significance", "simulated", "simulator", "trees", "world", "zipf"]
+)
 def test_the_examples_of_a_module(name: str) -> None:
     tried = doctest.testmod(importlib.import_module(f"benchmarks.{name}"))
     assert tried.attempted

@@ -24,6 +24,7 @@ from germane import Schema, SearchWeights
 from germane.log.fold import refold
 from germane.model.times import to_datetime
 from germane.text import view
+from germane.text.view import TextView
 from oracle.search import Oracle
 from support.expected import Content, Expected, Labels, item
 
@@ -70,7 +71,7 @@ FRESH: dict[str, Any] = {"freshness": 0.7, "half_life_days": 2.0, "proximity": 0
 def small_is_large() -> Iterator[None]:
     """Let few items make many segments, and checkpoints worth their while."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(view, "WORTH_SAVING", 2)
+        patch.setattr(TextView, "worth_saving", 2)
         patch.setattr(view, "BLOCK", 3)
         yield
 

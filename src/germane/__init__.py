@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from germane.model.people import UserState
     from germane.model.plain import to_json, to_plain
     from germane.model.profiles import Profile
-    from germane.model.reports import CheckReport, Finding, GcReport, LearnReport, Skipped, Stats
+    from germane.model.reports import (
+        CheckReport,
+        Finding,
+        ForgetReport,
+        GcReport,
+        LearnReport,
+        Skipped,
+        Stats,
+    )
     from germane.model.schema import Schema
     from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
@@ -39,8 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
-    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "GcReport",
-    "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
+    "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "ForgetReport",
+    "GcReport", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
     "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
     "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat",
     "UserState", "__version__", "open", "to_json", "to_plain", "where",
@@ -59,7 +67,7 @@ _HOME = {
     "model.people": "UserState",
     "model.plain": "to_json to_plain",
     "model.profiles": "Profile",
-    "model.reports": "CheckReport Finding GcReport LearnReport Skipped Stats",
+    "model.reports": "CheckReport Finding ForgetReport GcReport LearnReport Skipped Stats",
     "model.schema": "Schema",
     "model.signals": "Signal",
     "model.weights": "SearchWeights",

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any
 
 from germane.knowledge import documents, items
-from germane.knowledge.catalog import CatalogView
 from germane.knowledge.files import check_folder, check_paths
 from germane.knowledge.learn import Progress, check_given, learn, learn_text
 from germane.log import content
@@ -32,13 +31,10 @@ from germane.model.values import (
     neutral,
 )
 from germane.people.calls import PeopleCalls
-from germane.people.taste_view import TasteView
-from germane.people.view import PeopleView
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
+from germane.ranking.views import Views
 from germane.signals.calls import SignalCalls
-from germane.signals.view import SignalView
-from germane.text.view import TextView
 from germane.upkeep import Upkeep
 
 _logger = logging.getLogger("germane")
@@ -114,19 +110,14 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         tell = system_clock if clock is None else in_micros(clock)
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only)
-        self._people = PeopleView(self._journal.id, self._journal.views, read_only)
-        self._tastes = TasteView(self._journal.id, self._journal.views, read_only)
-        self._signals = SignalView(self._journal.id, self._journal.views, read_only)
-        self._text = TextView(self._journal.id, self._journal.views, read_only)
-        self._catalogs = CatalogView(self._journal.id, self._journal.views, read_only)
-        self._views = (self._text, self._catalogs, self._signals, self._people, self._tastes)
+        self._views = Views.of(self._journal.id, self._journal.views, read_only)
+        self._text, self._catalogs, self._signals, self._people, _, self._tastes = self._views
         self._shown = Shown(folder, read_only)
-        self._moments = Moments(
-            self._journal, self._text, self._catalogs, self._signals, self._people, self._tastes
-        )
+        self._moments = Moments(self._journal, self._views)
         try:
             if declared is not None:
                 self._declare(declared)
+            self._go_on_cleaning()
         except BaseException:
             self._journal.close()
             raise

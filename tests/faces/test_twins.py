@@ -32,6 +32,7 @@ TWINS = {
     "relate": "relate",
     "unrelate": "relate --undo",
     "user": "user",
+    "forget": "user --erase",
     "stats": "stats",
     "check": "check",
     "rebuild": "rebuild",

@@ -11,7 +11,6 @@ import pytest
 
 import germane
 from germane import Item
-from germane.knowledge import catalog
 from germane.knowledge.catalog import Catalog, CatalogView
 from germane.knowledge.stored import from_arrays, to_arrays
 from germane.log.content import documents_changed_since
@@ -30,7 +29,7 @@ FILTERS = (
 
 @pytest.fixture(autouse=True)
 def little_is_worth_saving(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "WORTH_SAVING", 1)
+    monkeypatch.setattr(CatalogView, "worth_saving", 1)
 
 
 def items(start: int, count: int) -> list[Item]:

@@ -25,6 +25,7 @@ from germane.text import view
 from germane.text.analysis import VERSION
 from germane.text.index import Index
 from germane.text.stored import from_arrays, to_arrays
+from germane.text.view import TextView
 
 COUNT = 42
 WORDS = "river stone cloud ember field lantern harbor meadow".split()
@@ -61,7 +62,7 @@ def answers(db: germane.Database) -> list[tuple[int, Answer]]:
 @pytest.fixture(scope="module", autouse=True)
 def small_is_worth_saving() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(view, "WORTH_SAVING", 10)
+        patch.setattr(TextView, "worth_saving", 10)
         yield
 
 
@@ -146,7 +147,7 @@ def test_it_is_written_once_for_one_position(store: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in saved(store).iterdir()}
     with germane.open(store) as db, db._journal.read() as connection:
         db._text.at(connection)
-        db._text._unsaved = view.WORTH_SAVING
+        db._text._unsaved = TextView.worth_saving
         db._text.save(connection)
     assert {path: path.stat().st_mtime_ns for path in saved(store).iterdir()} == before
 
@@ -280,7 +281,7 @@ def test_check_finds_an_index_that_differs(store: Path, wanted: list[tuple[int, 
         held = index(db)
         arrays = to_arrays(held)
         arrays["tf"] = arrays["tf"] + np.int32(1)
-        db._text._index = from_arrays(arrays, held.seq, held.epoch, held.lang)
+        db._text._kept = from_arrays(arrays, held.seq, held.epoch, held.lang)
         report = db.check()
         assert [finding.part for finding in report.findings] == ["text"]
         assert "'tf'" in report.findings[0].detail
@@ -358,7 +359,7 @@ def test_a_checkpoint_ahead_of_a_reader_is_left_alone(store: Path) -> None:
 def test_an_older_sound_one_is_used(store: Path, wanted: list[tuple[int, Answer]]) -> None:
     with germane.open(store) as db, db._journal.read() as connection:
         db._text.at(connection)
-        manifest = db._text._saved.manifest(connection, f"{VERSION}/english")
+        manifest = db._text._checkpoints.manifest(connection, f"{VERSION}/english")
         damaged = store / "views" / "text-0-9999"
         shutil.copytree(saved(store), damaged)
         (damaged / "manifest.json").unlink()

@@ -111,6 +111,8 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
     ),
     events.Relate: st.builds(events.Relate, user=text, relation=text, target=text),
     events.Unrelate: st.builds(events.Unrelate, user=text, relation=text, target=text),
+    events.Forgotten: st.builds(events.Forgotten, first=texts),
+    events.ForgetUser: st.builds(events.ForgetUser, who=text, erased=st.booleans()),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),
 }
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 import germane
-from germane import BeyondRetention, GcReport, Item, NotFound, Schema, Signal
+from germane import BeyondRetention, GcReport, Item, NotFound, Profile, Schema, Signal
 from germane.log import retention
 from germane.log.base import base_of
-from germane.text import view
+from germane.text.view import TextView
 from germane.upkeep import states as all_states
 from support.story import SCHEMAS, START, Story, answers, history, when
 
@@ -177,6 +177,25 @@ def test_a_signal_that_is_declared_anew_goes_on_from_its_count() -> None:
     assert db.decayed("view", "a") == pytest.approx(before * 2.0 ** (-2 * DAY / (9 * 3_600)))
 
 
+def test_a_signal_that_is_declared_anew_is_the_same_whether_it_was_ranked_by_or_not() -> None:
+    """Fails when a score that no event was added to yet is told by what ranking made room for."""
+    now = START
+    schemas = [
+        Schema([Signal("view", half_life=each)], [Profile("best", boosts=["view.decayed"])], retention="1d")
+        for each in ("1h", "2h")
+    ]
+    with germane.open(schema=schemas[0], clock=lambda: now) as db:
+        db.put(Item(id="a", title="Lamp"))
+        db.signal("view", "a")
+        db.signal("view", "a", at=now + 100)  # waits, and is no score before the next signal
+        now += 3 * DAY
+        db.update("a", tags=["late"])
+        assert db.gc(dry_run=False).events > 0
+        db._declare(schemas[1])
+        assert [each.id for each in db.retrieve("best").items] == ["a"]
+        assert db.check() == germane.CheckReport(True)
+
+
 def test_a_schema_that_changed_since_is_asked_as_before() -> None:
     """Fails when a base holds the ledgers under the present schema alone, or under that of its time."""
     story = grown()
@@ -295,7 +314,7 @@ def test_a_checkpoint_from_before_the_base_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Fails when each process that opens the store analyses all texts again, or calls the old one damaged."""
-    monkeypatch.setattr(view, "WORTH_SAVING", 2)
+    monkeypatch.setattr(TextView, "worth_saving", 2)
     story = Kept(tmp_path)
     for id in "abc":
         story.put(id, "lamp", 1)

@@ -24,7 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import germane
 from germane import Item
-from germane.people import view
+from germane.log import state as log_state
 from germane.people.seen import Seen
 from germane.people.tastes import Kind, Tastes
 
@@ -50,7 +50,7 @@ offsets = st.sampled_from([None, -100_000.0, -50.0, 0.0, 70.0, 200.0])
 def few_are_many() -> Iterator[None]:
     """Let few signals be worth a checkpoint."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(view, "WORTH_SAVING", 2)
+        patch.setattr(log_state, "WORTH_SAVING", 2)
         yield
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item
-from germane.people import seen, view
+from germane.log import runs, state
 from germane.people.pairs import LatestWeights, Pairs, Progress
 from germane.people.seen import Seen
 
@@ -82,7 +82,7 @@ EVENTS = [
 
 def test_one_by_one_and_in_columns_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fails if the rows of columns are read otherwise than single records."""
-    monkeypatch.setattr(seen, "_RUN", 2)
+    monkeypatch.setattr(runs, "RUN", 2)
     one, many = made(clock=lambda: NOW), made(clock=lambda: NOW)
     for name, item, user, weight, at in EVENTS:
         one.signal(name, item, user=user, weight=weight, at=at)
@@ -166,7 +166,7 @@ def test_a_checkpoint_spares_the_next_process_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fails if a checkpoint is not written, not used, or used with another history."""
-    monkeypatch.setattr(view, "WORTH_SAVING", 3)
+    monkeypatch.setattr(state, "WORTH_SAVING", 3)
     folder = tmp_path / "store"
     with made(path=folder) as db:
         for name, item, user, weight, _ in EVENTS:
@@ -179,8 +179,8 @@ def test_a_checkpoint_spares_the_next_process_the_log(
     with germane.open(folder) as db:
         db.signal("view", "d", user="u")
         assert db.user("u").seen == before.seen + 1
-        with db._journal.read() as connection, db._people.at(connection) as state:
-            assert state.applied == 1
+        with db._journal.read() as connection, db._people.at(connection) as seen:
+            assert seen.applied == 1
         assert db.check().ok
     with germane.open(folder, read_only=True) as db:
         assert db.user("u").signals == before.signals + 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item, Schema, Signal
+from germane.log import state as log_state
 from germane.people import tastes as module
-from germane.people import view
 from germane.people.affinity import Affinities
 from germane.people.preferences import Preferences
 from germane.people.tastes import Tastes
@@ -271,7 +271,7 @@ def test_a_checkpoint_spares_the_next_process_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fails if a checkpoint is not written, not used, or loses anything."""
-    monkeypatch.setattr(view, "WORTH_SAVING", 3)
+    monkeypatch.setattr(log_state, "WORTH_SAVING", 3)
     folder = tmp_path / "store"
     with germane.open(folder, Schema(SIGNALS), clock=lambda: NOW) as db:
         story(db, random.Random(5), 30, in_columns=True)

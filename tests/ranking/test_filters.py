@@ -375,9 +375,9 @@ def test_the_catalogue_is_built_for_a_filter_only() -> None:
     db = shop()
     db.search("lamp")
     db.top("lamp tag:odd")
-    assert db._catalogs._catalog is None
+    assert db._catalogs._kept is None
     db.search("lamp", where="meta.price = 1")
-    assert db._catalogs._catalog is not None
+    assert db._catalogs._kept is not None
 
 
 def test_strings_of_the_past_are_let_go() -> None:
@@ -389,7 +389,7 @@ def test_strings_of_the_past_are_let_go() -> None:
         assert db.top("lamp", where=f"meta.x = '{turn} 7'")[0] == ["7"]
         assert db.search("lamp", where=where.meta.x < f"{turn} 2").total == 12
         assert db.search("lamp", where=where.meta.x == f"{turn - 1} 7").total == 0
-        catalog = db._catalogs._catalog
+        catalog = db._catalogs._kept
         assert catalog is not None
         most = max(most, len(catalog.columns["meta.x"].texts.values))
     assert 1_000 < most <= 2 * 60 + 1024
@@ -444,7 +444,7 @@ def test_threads_read_filters_while_others_write(tmp_path: Path) -> None:
 def test_check_finds_a_catalogue_that_is_not_as_it_should_be() -> None:
     db = shop()
     assert db.search("lamp", where="meta.price = 1").total == 1
-    catalog = db._catalogs._catalog
+    catalog = db._catalogs._kept
     assert catalog is not None
     catalog.columns["meta.price"].bits[0] = 99
     catalog.live[2] = False

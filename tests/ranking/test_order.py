@@ -107,7 +107,8 @@ class Store:
         journal = self.db._journal
         with journal.read() as connection:
             catalog = self.db._catalogs.at(connection)
-            with self.db._signals.at(connection, lambda: journal.now(connection)) as (ledgers, now):
+            with self.db._signals.at(connection) as ledgers:
+                now = journal.now(connection)
                 return use(Readings(connection, ledgers, catalog, now, str(head(connection))))
 
 
@@ -205,6 +206,20 @@ def test_kept_bounds_leave_room_for_parts_that_drift_apart() -> None:
         store.read(lambda readings: check(readings, profile, 1.0, 1, 0))
         leaders.append(store.db.explain("i00000", profile="p").rank)
     assert leaders == [41, 1]
+
+
+def test_a_block_of_what_a_user_is_against_is_not_passed_over() -> None:
+    """A penalty of what is below zero raises an item: it is bounded by the least that the user did.
+
+    Fails when what only some items have is bounded below by zero.
+    """
+    profile = Profile("p", boosts=["0.5 meta.price"], penalties=["again"])
+    db = germane.open(schema=Schema([Signal("dislike", polarity=-1)], [profile]), clock=lambda: START)
+    db.put_many(Item(id=f"i{number:05}") for number in range(20 * BLOCK))
+    db.update("i00000", metadata={"price": 1})
+    db.signal("dislike", f"i{19 * BLOCK:05}", user="u")
+    page = db.retrieve("p", user="u", limit=2)
+    assert [(result.id, result.raw) for result in page.items] == [(f"i{19 * BLOCK:05}", 1.0), ("i00000", 0.5)]
 
 
 def test_few_candidates_are_ranked_as_many_are(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item, Schema, Signal
-from germane.knowledge import catalog
+from germane.knowledge.catalog import CatalogView
+from germane.log import state as log_state
 from germane.log.checkpoint import Arrays
-from germane.signals import view
 from germane.signals.view import Ledgers
 
 NOW = 1_700_000_000.0
@@ -76,9 +76,9 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def little_is_worth_saving(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "WORTH_SAVING", 1)
-    monkeypatch.setattr(view, "MUCH", 1)
-    monkeypatch.setattr(catalog, "WORTH_SAVING", 1)
+    monkeypatch.setattr(log_state, "WORTH_SAVING", 1)
+    monkeypatch.setattr(log_state, "MUCH", 1)
+    monkeypatch.setattr(CatalogView, "worth_saving", 1)
 
 
 def opened(path: Path | None = None, clock: Clock | None = None) -> germane.Database:
@@ -102,7 +102,7 @@ def readings(db: germane.Database) -> list[float]:
             found += [db.count(name, f"i{n}", window) for window in windows]
             found += [db.velocity(name, f"i{n}", window) for window in windows]
         found.append(db.decayed(name, creator="ann"))
-    with db._journal.read() as connection, db._signals.at(connection, lambda: 0) as (ledgers, _):
+    with db._journal.read() as connection, db._signals.at(connection) as ledgers:
         at = db._journal.now(connection)
         found += ledgers.reach.at(np.arange(ITEMS + 1), at).tolist()
     return found
@@ -110,7 +110,7 @@ def readings(db: germane.Database) -> list[float]:
 
 def state(db: germane.Database) -> Arrays:
     """What a checkpoint of the ledgers would hold."""
-    with db._journal.read() as connection, db._signals.at(connection, lambda: 0) as (ledgers, _):
+    with db._journal.read() as connection, db._signals.at(connection) as ledgers:
         return ledgers.to_arrays()
 
 
@@ -256,8 +256,8 @@ def test_a_newer_one_replaces_it_and_a_rebuild_writes_it_anew(tmp_path: Path) ->
 
 
 def test_nothing_is_written_for_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "WORTH_SAVING", 50)
-    monkeypatch.setattr(view, "MUCH", 100)
+    monkeypatch.setattr(log_state, "WORTH_SAVING", 50)
+    monkeypatch.setattr(log_state, "MUCH", 100)
     store = tmp_path / "store"
     with opened(store) as db:
         db.signal_many([{"name": "like", "item": "i1"}] * 49)
@@ -273,7 +273,7 @@ def test_a_process_that_read_nothing_saves_a_long_tail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fails when only readers save: then the next reader pays for all that was written."""
-    monkeypatch.setattr(view, "MUCH", 100)
+    monkeypatch.setattr(log_state, "MUCH", 100)
     store = tmp_path / "store"
     with opened(store) as db:
         db.signal_many([{"name": "like", "item": "i1"}] * 90)
@@ -337,7 +337,7 @@ def test_check_finds_ledgers_that_differ(tmp_path: Path) -> None:
     with opened(tmp_path / "store") as db:
         db.signal("like", "i1", user="ann")
         assert db.check().ok
-        with db._journal.read() as connection, db._signals.at(connection, lambda: 0) as (ledgers, _):
+        with db._journal.read() as connection, db._signals.at(connection) as ledgers:
             ledgers["like"].totals[2] += 1
         (finding,) = db.check().findings
         assert (finding.part, "'totals'" in finding.detail) == ("signals", True)
@@ -456,7 +456,7 @@ def test_what_a_process_of_another_time_saves(tmp_path: Path) -> None:
         ahead.close()
         (name,) = saved(store)
         assert db.count("like", "i1", "24h") == 30
-        db._signals._ledgers = None
+        db._signals._state = None
         assert db.count("like", "i1", "24h") == 30, "as the checkpoint has it"
         assert db.count("like", "i1", "1h") == 30
         assert db.check().ok

@@ -175,7 +175,8 @@ def test_it_is_fed_by_every_signal_that_names_a_user() -> None:
     db.signal("like", "a")
     db.signal_many({"name": ["view", "share", "view"], "item": ["a", "b", "c"], "user": ["cy", "cy", None]})
     db.signal("view", "b", user="dee", at=1e9 + 60)
-    with db._journal.read() as connection, db._signals.at(connection, lambda: 10**15) as (ledgers, now):
+    with db._journal.read() as connection, db._signals.at(connection) as ledgers:
+        now = 10**15
         everything = np.arange(1, 4)
         assert ledgers.reach.at(everything, now).tolist() == [3.0, 1.0, 0.0]
         assert ledgers.reach.at(everything, now + 60_000_000).tolist() == [3.0, 2.0, 0.0]

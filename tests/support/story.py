@@ -52,7 +52,7 @@ def answers(db: germane.Database, as_of: int | datetime | None = None) -> list[A
                 readings[signal.name, ""] = ledger.decayed_scores(ordinals, now).tobytes()
                 for window in signal.windows:
                     readings[signal.name, window] = ledger.counts(ordinals, window, now).tolist()
-        with moment.people.at(moment.connection) as seen:
+        with moment.views.people.at(moment.connection) as seen:
             for user in USERS:
                 readings[user, ""] = seen.items(user, moment.now).tolist(), seen.signals(user)
         related = list(moment.connection.execute("SELECT * FROM relation"))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -18,22 +15,16 @@ from germane.knowledge.columns import Column, Made, drafted, texts_of
 from germane.knowledge.stored import FORMAT, canonical, from_arrays, to_arrays
 from germane.log.checkpoint import Arrays
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
-from germane.log.journal import epoch, head
-from germane.log.saved import Checkpoints
+from germane.log.snapshot import SnapshotView
 from germane.model.reports import Finding
 from germane.text.segment import BoolArray
 
-NAME = "catalog"
-WORTH_SAVING = 10_000
-"""Items whose reading a checkpoint must save the next process to be worth writing."""
 META = "meta."
 """What the name of a column of metadata begins with."""
 MOST_KEPT = 16
 """How much that was made of a catalogue is kept with it."""
 BLOCK = 65_536
 """Items that are read before their values go into columns."""
-
-_logger = logging.getLogger("germane")
 
 
 @dataclass(frozen=True)
@@ -75,76 +66,23 @@ class Catalog:
         return made
 
 
-class CatalogView:
-    """Gives the catalogue that reflects a connection's snapshot of the log.
+class CatalogView(SnapshotView[Catalog]):
+    """Gives the catalogue.
 
-    It is loaded from a checkpoint, or built, when it is first asked for. From then on it catches up with the
-    items whose rows carry a later position, and with the documents that were put or deleted since: these
-    change what is listed where without touching an item.
-
-    Parameters
-    ----------
-    store : str
-        The store's id.
-    folder : Path or None
-        Where checkpoints lie; None keeps none.
-    is_read_only : bool
-        Whether to leave everything there as it is.
+    It catches up with the items whose rows carry a later position, and with the documents that were put or
+    deleted since: these change what is listed where without touching an item.
     """
 
+    name = "catalog"
     title = "catalogue"
-
-    def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
-        self._turn = threading.Lock()
-        self._catalog: Catalog | None = None
-        self._unsaved = 0
-
-    def at(self, connection: apsw.Connection) -> Catalog:
-        """Return the catalogue at the position that a connection sees, inside its transaction."""
-        seq, turn = head(connection), epoch(connection)
-        catalog = self._catalog
-        if catalog is not None and (catalog.seq, catalog.epoch) == (seq, turn):
-            return catalog
-        with self._turn:
-            catalog = self._catalog
-            if catalog is not None and (catalog.epoch, catalog.seq) > (turn, seq):
-                # Another thread has gone on while this one held an older snapshot: serve it apart.
-                return _caught_up(connection, _empty(turn), seq)[0]
-            if catalog is None or catalog.epoch != turn:
-                catalog = self._load(connection, turn)
-            self._catalog, count = _caught_up(connection, catalog, seq)
-            self._unsaved += count
-            return self._catalog
-
-    def save(self, connection: apsw.Connection) -> None:
-        """Write a checkpoint, if that spares the next process enough work.
-
-        Raises
-        ------
-        OSError
-            It could not be written; the store is as good without it.
-        """
-        if not self._saved.are_kept:
-            return
-        if self._catalog is None and not self._is_behind(connection):
-            return
-        catalog = self.at(connection)
-        if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
-            self._saved.write(connection, FORMAT, to_arrays(catalog.live, catalog.columns))
-            self._unsaved = 0
-
-    def drop(self) -> None:
-        """Forget the catalogue and its checkpoints; the next query builds it anew."""
-        with self._turn:
-            self._catalog = None
-            self._saved.clear()
+    part = "catalog"
+    worth_saving = 10_000
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the catalogue or its checkpoint, against one built from the tables."""
-        found, is_saved = self._saved.check(connection, FORMAT)
+        found, is_saved = self._checkpoints.check(connection, FORMAT)
         yield from found
-        if self._catalog is None and not is_saved:
+        if self._kept is None and not is_saved:
             return
         ours, fresh = self.at(connection), CatalogView().at(connection)
         if not np.array_equal(ours.live, fresh.live):
@@ -155,24 +93,20 @@ class CatalogView:
             if texts != wanted_texts or not column.equals(wanted):
                 yield Finding("catalog", f"the catalogue differs from the tables in {name!r}")
 
-    def _is_behind(self, connection: apsw.Connection) -> bool:
-        saved = self._saved.newest(connection)
-        changed = connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
-        ).get
-        return bool(changed >= WORTH_SAVING)
+    def _format(self, connection: apsw.Connection) -> str:
+        return FORMAT
 
-    def _load(self, connection: apsw.Connection, turn: int) -> Catalog:
-        self._unsaved = 0
-
+    def _caught_up(self, connection: apsw.Connection, seq: int, turn: int) -> tuple[Catalog, int]:
         def make(seq: int, arrays: Arrays) -> Catalog:
             return Catalog(seq, turn, *from_arrays(arrays))
 
-        return self._saved.load(connection, FORMAT, make) or _empty(turn)
+        catalog = self._kept
+        if catalog is None or catalog.epoch != turn:
+            catalog = self._loaded(connection, make) or Catalog(0, turn, np.zeros(1, np.bool_), {})
+        return _caught_up(connection, catalog, seq)
 
-
-def _empty(turn: int) -> Catalog:
-    return Catalog(0, turn, np.zeros(1, np.bool_), {})
+    def _arrays(self, kept: Catalog) -> Arrays:
+        return to_arrays(kept.live, kept.columns)
 
 
 def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> tuple[Catalog, int]:

@@ -50,6 +50,13 @@ def make(parts: Parts, seq: int, at: int, recorded_at: int, checksum: int) -> Ba
     return Base(parts=checksums, seal=_seal(checksums, seq, at, recorded_at, checksum))
 
 
+def remade(event: Base, changed: Parts, seq: int, at: int, recorded_at: int, checksum: int) -> Base:
+    """Return the event that stands for a base some of whose parts have changed."""
+    made = make(changed, seq, at, recorded_at, checksum)
+    checksums = {**event.parts, **made.parts}
+    return Base(parts=checksums, seal=_seal(checksums, seq, at, recorded_at, checksum))
+
+
 def is_sealed(event: Base, seq: int, at: int, recorded_at: int, checksum: int) -> bool:
     """Tell whether a base, its position, its times and the chain's value there are what was written."""
     return event.seal == _seal(event.parts, seq, at, recorded_at, checksum)
@@ -74,11 +81,16 @@ def tables_to_parts(connection: apsw.Connection) -> dict[str, list[bytes]]:
     """Return the folded tables as parts."""
     parts = {}
     for name in _TABLES:
-        rows = iter(connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"))
-        parts[_OF_TABLES + name] = told = list[bytes]()
-        while block := list(islice(rows, _ROWS)):
-            told.append(msgspec.msgpack.encode(block))
+        parts[_OF_TABLES + name] = rows_to_chunks(connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"))
     return parts
+
+
+def rows_to_chunks(rows: Iterable[Any]) -> list[bytes]:
+    """Return rows of a table as chunks."""
+    left, told = iter(rows), list[bytes]()
+    while block := list(islice(left, _ROWS)):
+        told.append(msgspec.msgpack.encode(block))
+    return told
 
 
 def tables_from_parts(source: apsw.Connection, target: apsw.Connection, event: Base) -> None:

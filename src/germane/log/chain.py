@@ -58,6 +58,12 @@ def checksum_at(connection: apsw.Connection, seq: int) -> int:
     return int(connection.execute("SELECT checksum FROM log WHERE seq = ?", (seq,)).get or 0)
 
 
+def recorded_at(connection: apsw.Connection, seq: int) -> int:
+    """Return when the event at a position was recorded; before all times when there is none."""
+    found = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
+    return BEFORE_ALL_TIMES if found is None else int(found)
+
+
 def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: str | bytes) -> int:
     """Return the chain's value after an event: a CRC-32 that goes on from the one before."""
     told = data.encode() if isinstance(data, str) else data

@@ -12,6 +12,7 @@ from germane.log.chain import chained
 from germane.log.events import Base, PutDocument, PutItem, decode
 from germane.log.failures import translated
 from germane.log.fold import folded, know_types, refold
+from germane.log.forget import check_forgotten
 from germane.log.tables import FOLDED, FOLDED_NAMES
 from germane.model.errors import Corruption
 from germane.model.items import rev_of
@@ -23,7 +24,13 @@ _MOST = 20
 
 def check_journal(connection: apsw.Connection) -> Iterator[Finding]:
     """Yield what is wrong with a journal, inside a read transaction."""
-    for part, look in (("journal", _pages), ("log", _log), ("content", _content), ("tables", _tables)):
+    for part, look in (
+        ("journal", _pages),
+        ("log", _log),
+        ("log", check_forgotten),
+        ("content", _content),
+        ("tables", _tables),
+    ):
         yield from guarded(part, look, connection)
 
 

@@ -177,6 +177,24 @@ def clear(folder: Path, view: str) -> None:
         _remove(path)
 
 
+def clear_before(folder: Path, epoch: int) -> int:
+    """Remove all that is not a checkpoint of an epoch or a later one, and return how much that was.
+
+    Raises
+    ------
+    OSError
+        Something cannot be removed.
+    """
+    gone = [path for path in folder.iterdir() if _position(path)[0] < epoch] if folder.is_dir() else []
+    for path in gone:
+        _remove(path)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if _position(path)[0] < epoch:  # it could not be moved out of the way, or has been before
+            with suppress(FileNotFoundError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return len(gone)
+
+
 def _manifest(path: Path) -> Manifest:
     data, _, checksum = (path / MANIFEST).read_bytes().partition(b"\n")
     if checksum != b"%d\n" % zlib.crc32(data):

@@ -290,6 +290,13 @@ def schemas(connection: apsw.Connection) -> list[tuple[int, Schema]]:
     return [(seq, Schema.from_declaration(declared)) for seq, declared in found]
 
 
+def schemas_from(connection: apsw.Connection, seq: int) -> list[Schema]:
+    """Return the schemas that may be asked for from a position on: the one in force there, and later ones."""
+    declared = schemas(connection)
+    in_force = max(at for at, _ in declared if at <= seq)
+    return [schema for at, schema in declared if at >= in_force]
+
+
 def profile(connection: apsw.Connection, name: str) -> Profile | None:
     """Return the profile of a name: its greatest version in the schema, or any ``name@version`` ever."""
     if "@" in name:

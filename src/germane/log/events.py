@@ -144,6 +144,22 @@ class DeclareSchema(Event, frozen=True, kw_only=True):
     schema: dict[str, Any]
 
 
+class Forgotten(Event, frozen=True, kw_only=True):
+    """Here stood an event of a user who was forgotten; the positions of the others stay what they are."""
+
+    first: tuple[str, ...] = ()
+    """Ids of items that the store heard of here for the first time: they keep their ordinals."""
+
+
+class ForgetUser(Event, frozen=True, kw_only=True):
+    """Up to here the log was rewritten without a user."""
+
+    who: str
+    """Keyed hash of the user: tells who it was to those who know the name, and nobody else."""
+    erased: bool = False
+    """Whether the user's signals are gone; otherwise they are nobody's."""
+
+
 class Base(Event, frozen=True, kw_only=True):
     """What all events up to here came to; they are no longer kept one by one."""
 
@@ -166,6 +182,8 @@ TYPES: dict[str, type[Event]] = {
     "base": Base,
     "relate": Relate,
     "unrelate": Unrelate,
+    "forgotten": Forgotten,
+    "forget": ForgetUser,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
 _BINARY = "signals"

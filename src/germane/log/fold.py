@@ -17,6 +17,8 @@ from germane.log.events import (
     DeleteDocument,
     DeleteItem,
     Event,
+    ForgetUser,
+    Forgotten,
     PutDocument,
     PutItem,
     RecordSignal,
@@ -289,6 +291,14 @@ def _unrelate(connection: apsw.Connection, seq: int, event: Unrelate) -> None:
     )
 
 
+def _forgotten(connection: apsw.Connection, seq: int, event: Forgotten) -> None:
+    _hear_of(connection, event.first)
+
+
+def _forget(connection: apsw.Connection, seq: int, event: ForgetUser) -> None:
+    """The events before it say nothing of the user any more: there is nothing left to do."""
+
+
 def _declare(connection: apsw.Connection, seq: int, event: DeclareSchema) -> None:
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema', ?)", (plain(event.schema),))
     connection.execute("INSERT OR REPLACE INTO declared VALUES ('schema_seq', ?)", (str(seq),))
@@ -319,4 +329,6 @@ _FOLDS: dict[type[Event], Callable[[apsw.Connection, int, Any], None]] = {
     Base: _take_base,
     Relate: _relate,
     Unrelate: _unrelate,
+    Forgotten: _forgotten,
+    ForgetUser: _forget,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -16,7 +17,7 @@ from germane.log.chain import BEFORE_ALL_TIMES, chained, end
 from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
-from germane.log.file import JournalFile, pragma
+from germane.log.file import BUSY_MS, JournalFile, pragma
 from germane.log.fold import fold, folded, is_marked, mark, refold
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.log.tip import Tip
@@ -27,6 +28,9 @@ from germane.version import FORMAT
 
 WAL_PAGES = 4_096
 """Pages of write-ahead log after which it is copied back into the main file."""
+
+_SCRUB_MS = 50
+"""How long one attempt to empty the write-ahead log waits for readers, and until the next."""
 
 _Given = TypeVarTuple("_Given")
 _Decided = TypeVar("_Decided")
@@ -289,6 +293,43 @@ class Journal:
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
             writer.change()
         return seq
+
+    def scrub(self, wait: float) -> None:
+        """Write the file anew and empty its write-ahead log: nothing is left of rows that are gone.
+
+        Readers that began before it must end first.
+
+        Parameters
+        ----------
+        wait : float
+            Seconds to wait for them, and for another writer.
+
+        Raises
+        ------
+        Busy
+            They did not end, or there is no room: nothing else changed, and it may be tried again.
+        """
+        self._refuse_writing()
+        if self.path is None:
+            return
+        with self._write_turn, translated(self.path):
+            self._refuse_closed()
+            self._tip.forget()
+            try:
+                self._writer.set_busy_timeout(round(wait * 1000))
+                self._writer.execute("VACUUM")
+                self._writer.set_busy_timeout(_SCRUB_MS)
+                until = time.monotonic() + wait
+                # Tried again and again, so that writers are not kept waiting for readers.
+                while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0]:
+                    if time.monotonic() > until:
+                        raise Busy(
+                            f"{self.path} is being read as it was before: bytes of what is gone are left "
+                            "until that reader has ended. Try again, or open the store anew then"
+                        )
+                    time.sleep(_SCRUB_MS / 1000)
+            finally:
+                self._writer.set_busy_timeout(BUSY_MS)
 
     def close(self) -> None:
         """Put everything on disk and let go of the file; what a fork inherited is left to the parent."""

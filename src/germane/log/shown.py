@@ -112,6 +112,28 @@ class Shown:
 
         return self._try(read)
 
+    def forget(self, user: str | None) -> int | None:
+        """Drop what speaks of a user, or everything, without a byte left; return how many files that changed.
+
+        None says that it did not work.
+
+        What has the user's name anywhere in it goes: names are short, and what is kept here is no loss.
+        """
+        if self._path is not None and not self._path.exists():
+            return 0
+
+        def drop(connection: apsw.Connection) -> int | None:
+            name, before = b"" if user is None else user.encode(), connection.total_changes()
+            with connection:
+                connection.execute("DELETE FROM feed WHERE instr(state, ?)", (name,))
+                connection.execute("DELETE FROM page WHERE instr(data, ?)", (name,))
+            has_changed = connection.total_changes() != before
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("VACUUM")
+            return None if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0] else int(has_changed)
+
+        return self._try(drop)
+
     def secret(self) -> bytes | None:
         """Return what cursors of this store are signed with."""
 

@@ -10,7 +10,7 @@ import apsw
 
 from germane.log.chain import BEFORE_ALL_TIMES, end
 from germane.log.content import schema
-from germane.log.events import Event, RecordSignal, RecordSignals, Relate, Unrelate
+from germane.log.events import Event, ForgetUser, RecordSignal, RecordSignals, Relate, Unrelate
 from germane.log.fold import plain
 from germane.model.errors import NotFound
 from germane.model.schema import Schema
@@ -22,7 +22,7 @@ ORDINALS = 131_072
 """Ordinals that are remembered: about 20 MB."""
 
 
-_OF_NO_ITEM = (RecordSignal, RecordSignals, Relate, Unrelate)
+_OF_NO_ITEM = (RecordSignal, RecordSignals, Relate, Unrelate, ForgetUser)
 """Events that leave items and declarations as they are."""
 
 

@@ -68,6 +68,30 @@ class GcReport(msgspec.Struct, frozen=True):
     contents: int
 
 
+class ForgetReport(msgspec.Struct, frozen=True):
+    """What forgetting a user did; all zeros, and the last position, when nothing was known of the user.
+
+    Parameters
+    ----------
+    seq : int
+        The position at which the act is on record.
+    events : int
+        Signals and relations of the user that were kept one by one: made anonymous, or gone.
+    folded : int
+        Signals of the user that a base had replaced: their numbers stay in it, nobody's.
+    sketched : int
+        Items of more than 64 users in whose estimate of distinct users a base still counts the user.
+    files : int
+        Files and checkpoints that were written anew or removed.
+    """
+
+    seq: int
+    events: int = 0
+    folded: int = 0
+    sketched: int = 0
+    files: int = 0
+
+
 class Finding(msgspec.Struct, frozen=True):
     """Something that a check found wrong.
 

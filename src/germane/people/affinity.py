@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from germane.log.checkpoint import Arrays
 from germane.model.times import Micros
 from germane.people.pairs import FloatArray, IntArray
 from germane.signals.decay import DecayedScores, grown
 
-Arrays = dict[str, np.ndarray[Any, Any]]
 _NO_LANDMARK = np.iinfo(np.int64).min
 
 
@@ -36,7 +35,8 @@ class Affinities:
 
     def __init__(self, half_lives: tuple[Micros, ...]) -> None:
         self._scores = {half_life: DecayedScores(half_life) for half_life in half_lives}
-        self._pairs: dict[str, dict[int, int]] = {}
+        self._pairs: dict[str, dict[int, int] | slice] = {}  # a slice of what was loaded, until it is needed
+        self._loaded: IntArray = np.zeros((2, 0), np.int64)  # numbers and creators, by user
         self._count = 0
 
     def __len__(self) -> int:
@@ -83,9 +83,9 @@ class Affinities:
 
     def of(self, user: str, now: Micros) -> dict[int, float]:
         """Return a user's affinity to each creator of whom anything is known, at a time."""
-        pairs = self._pairs.get(user)
-        if not pairs:
+        if user not in self._pairs:
             return {}
+        pairs = self._of(user)
         numbers = np.fromiter(pairs.values(), np.int64, len(pairs))
         total = np.zeros(len(numbers))
         for scores in self._scores.values():
@@ -95,11 +95,32 @@ class Affinities:
     def kept(self, half_lives: tuple[Micros, ...]) -> Affinities:
         """Return what goes on under other half-lives: the sums of those that are among them."""
         made = Affinities(half_lives)
-        made._pairs, made._count = self._pairs, self._count
+        made._pairs, made._loaded, made._count = self._pairs, self._loaded, self._count
         made._scores.update(
             (half_life, scores) for half_life, scores in self._scores.items() if half_life in made._scores
         )
         return made
+
+    def without(self, user: str) -> Affinities:
+        """Return the sums without a user, who has some: users and pairs behind are numbered anew.
+
+        Landmarks stay where the user's events have moved them: they are a scale, and change no sum.
+        """
+        arrays, users = self.to_arrays(), self.users
+        number, who = users.index(user), arrays["affinity_users"]
+        kept = who != number
+        return Affinities.from_arrays(
+            self.half_lives,
+            [name for name in users if name != user],
+            who[kept] - (who[kept] > number),
+            arrays["affinity_creators"][kept],
+            arrays["affinity_landmarks"],
+            arrays["affinities"][:, kept],
+        )
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user has an affinity."""
+        return user in self._pairs
 
     def left(self, half_life: Micros, age: Micros) -> float:
         """Return what is left of one after an age."""
@@ -114,9 +135,12 @@ class Affinities:
         """Return the sums by pair, in the order in which pairs first appeared."""
         who, creators = np.zeros(self._count, np.int64), np.zeros(self._count, np.int64)
         for number, pairs in enumerate(self._pairs.values()):
-            places = np.fromiter(pairs.values(), np.int64, len(pairs))
-            who[places] = number
-            creators[places] = np.fromiter(pairs, np.int64, len(pairs))
+            if isinstance(pairs, slice):
+                places, named = self._loaded[:, pairs]
+            else:
+                places = np.fromiter(pairs.values(), np.int64, len(pairs))
+                named = np.fromiter(pairs, np.int64, len(pairs))
+            who[places], creators[places] = number, named
         landmarks = [
             _NO_LANDMARK if scores.landmark is None else scores.landmark for scores in self._scores.values()
         ]
@@ -148,17 +172,26 @@ class Affinities:
         made = cls(half_lives)
         if columns.shape != (len(half_lives), len(who)) or len(creators) != len(who):
             raise ValueError("pairs and their affinities differ in number")
-        of_user = [made._pairs.setdefault(user, {}) for user in users]
-        for number, (user, creator) in enumerate(zip(who.tolist(), creators.tolist(), strict=True)):
-            of_user[user][creator] = number
+        numbers = np.argsort(who, kind="stable")
+        made._loaded = np.stack([numbers, creators[numbers]])
+        ends = np.cumsum(np.bincount(who, minlength=len(users))).tolist()
+        made._pairs = {user: slice(*part) for user, part in zip(users, pairwise([0, *ends]), strict=True)}
         made._count = len(who)
         for scores, landmark, column in zip(made._scores.values(), landmarks.tolist(), columns, strict=True):
             scores.landmark = None if landmark == _NO_LANDMARK else landmark
             scores.values = grown(column.copy(), 0) if len(column) else np.zeros(0)
         return made
 
-    def _pair(self, user: str, creator: int) -> int:
+    def _of(self, user: str) -> dict[int, int]:
+        """Return the numbers of a user's pairs by creator."""
         pairs = self._pairs.setdefault(user, {})
+        if isinstance(pairs, slice):
+            numbers, creators = self._loaded[:, pairs].tolist()
+            self._pairs[user] = pairs = dict(zip(creators, numbers, strict=True))
+        return pairs
+
+    def _pair(self, user: str, creator: int) -> int:
+        pairs = self._of(user)
         number = pairs.setdefault(creator, self._count)
         if number == self._count:
             self._count += 1

@@ -49,8 +49,8 @@ class _Sums(NamedTuple):
     sums: FloatArray
 
 
-class Cooccurrence:
-    """Answers for one item, and for what a user did, over histories that go on.
+class Cooccurrence(Histories):
+    """Histories that answer what goes with one item, and with what a user did.
 
     ``cooccurrence(a, b)`` is the sum over users, and over the pairs of one's events on `a` and on `b` at most
     30 days apart, of ``2**(-age / 30 days)``, where `age` is that of the later of the two; over
@@ -59,21 +59,17 @@ class Cooccurrence:
     many as `MOST_KEPT` allows, and brought up to date by the events that came since.
 
     Values are rounded to 32 bits, so that they do not depend on the order in which they were summed.
-
-    Parameters
-    ----------
-    histories : Histories
     """
 
-    def __init__(self, histories: Histories) -> None:
-        self.histories = histories
+    def __init__(self) -> None:
+        super().__init__()
         self._kept: dict[int, _Sums] = {}
         self._size = 0
         self._those: tuple[tuple[int, int], Marks] = (0, 0), NONE
 
     def of_item(self, item: int, now: Micros) -> Related:
         """Return the co-occurrence of an item with all that have any."""
-        self.histories.release(now)
+        self.release(now)
         return self._of_item(item, now)
 
     def of_user(self, user: str, now: Micros, against: Collection[str] = ()) -> Related:
@@ -82,12 +78,12 @@ class Cooccurrence:
         Each counts ``2**(-age / 30 days)``, where `age` is how long ago the user last did anything with it.
         Signals that speak against items are left out.
         """
-        self.histories.release(now)
-        number = self.histories.number(user)
+        self.release(now)
+        number = self.number(user)
         if number is None:
             return _NOTHING
-        mine = self.histories.of_users(np.array([number], np.int32))
-        mine = mine.chosen(~self.histories.are_of(mine, against) & (mine.at >= self.histories.oldest))
+        mine = self.of_users(np.array([number], np.int32))
+        mine = mine.chosen(~self.are_of(mine, against) & (mine.at >= self.oldest))
         order = np.lexsort((mine.items, -mine.at))
         items, first = np.unique(mine.items[order], return_index=True)
         latest = np.argsort(first)[:RECENT]
@@ -104,33 +100,32 @@ class Cooccurrence:
 
         Those of signals that speak against items count as much below zero.
         """
-        self.histories.release(now)
-        number = self.histories.number(user)
+        self.release(now)
+        number = self.number(user)
         if number is None:
             return _NOTHING
-        mine = self.histories.of_users(np.array([number], np.int32))
-        mine = mine.chosen(mine.at >= self.histories.oldest)
-        signs = np.where(self.histories.are_of(mine, against), -1.0, 1.0)
+        mine = self.of_users(np.array([number], np.int32))
+        mine = mine.chosen(mine.at >= self.oldest)
+        signs = np.where(self.are_of(mine, against), -1.0, 1.0)
         return _rounded(_summed(mine.items.astype(np.int64), signs * np.exp2((mine.at - now) / AGAIN)))
 
     def _of_item(self, item: int, now: Micros) -> Related:
         sums = self._sums(item, now)
         if not len(sums.items):
             return _NOTHING
-        n = self.histories.counts(np.append(sums.items, item)).astype(np.float64)
+        n = self.counts(np.append(sums.items, item)).astype(np.float64)
         values = sums.sums * 2.0 ** ((sums.landmark - now) / HALF_LIFE) / np.sqrt(n[:-1] * n[-1])
         return _rounded(Related(sums.items, values))
 
     def _sums(self, item: int, now: Micros) -> _Sums:
-        histories = self.histories
         sums = self._kept.pop(item, None)
         if sums is not None:
             self._size -= len(sums.items)
-        since = 0 if sums is None else histories.applied - sums.applied
-        if sums is None or since > len(histories.tail.at):
+        since = 0 if sums is None else self.entered - sums.applied
+        if sums is None or since > len(self.tail.at):
             sums = self._fresh(item, now)
         elif since:
-            sums = self._caught_up(item, sums, histories.tail.chosen(slice(-since, None)))
+            sums = self._caught_up(item, sums, self.tail.chosen(slice(-since, None)))
         self._kept[item] = sums  # the last to be asked for is the last to go
         self._size += len(sums.items)
         while self._size > MOST_KEPT and len(self._kept) > 1:
@@ -138,14 +133,14 @@ class Cooccurrence:
         return sums
 
     def _fresh(self, item: int, now: Micros) -> _Sums:
-        mine = self.histories.on_item(item)
-        theirs = self.histories.of_users(_distinct(mine))
+        mine = self.on_item(item)
+        theirs = self.of_users(_distinct(mine))
         pairs = self._pairs(mine, theirs.chosen(theirs.items != item), now)
-        return _Sums(self.histories.applied, now, *_summed(*pairs))
+        return _Sums(self.entered, now, *_summed(*pairs))
 
     def _caught_up(self, item: int, sums: _Sums, new: Marks) -> _Sums:
         """Add the pairs of which an event is new."""
-        applied, theirs = self.histories.applied, self._of_those(new)
+        applied, theirs = self.entered, self._of_those(new)
         mine = theirs.chosen(theirs.items == item)
         if not len(mine.at):
             return sums._replace(applied=applied)
@@ -164,9 +159,9 @@ class Cooccurrence:
 
     def _of_those(self, new: Marks) -> Marks:
         """Return all events of the users of new ones, in order: the same for every item."""
-        key = self.histories.applied, len(new.at)
+        key = self.entered, len(new.at)
         if self._those[0] != key:
-            self._those = key, self.histories.of_users(_distinct(new)).ordered()
+            self._those = key, self.of_users(_distinct(new)).ordered()
         return self._those[1]
 
     def _pairs(self, mine: Marks, theirs: Marks, landmark: Micros) -> Related:
@@ -177,7 +172,7 @@ class Cooccurrence:
         """
         if not len(mine.at) or not len(theirs.at):
             return _NOTHING
-        oldest = self.histories.oldest
+        oldest = self.oldest
         times, rank = np.unique(mine.at, return_inverse=True)
         users, own = np.unique(mine.users, return_inverse=True)
         width = len(times) + 1

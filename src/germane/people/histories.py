@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import apsw
 import numpy as np
 
 from germane.log.base import arrays_from_chunks, chunks
-from germane.log.chain import BEFORE_ALL_TIMES
-from germane.log.events import Base, RecordSignal, RecordSignals, decode
+from germane.log.chain import BEFORE_ALL_TIMES, recorded_at
+from germane.log.checkpoint import Arrays
+from germane.log.runs import Begun, Columns, Single, signal_runs
 from germane.model.times import DAY, Micros
 from germane.people.pairs import IntArray
-from germane.people.texts import Arrays, texts_from_arrays, texts_to_arrays
+from germane.people.texts import texts_from_arrays, texts_to_arrays
 
 SmallArray = np.ndarray[Any, np.dtype[np.int32]]
 ShortArray = np.ndarray[Any, np.dtype[np.uint16]]
@@ -28,11 +29,8 @@ SPAN = 30 * DAY
 TAIL = 8_192
 """Events that are also kept in the order of the log, so that what is cached can catch up."""
 
-_RECORDS = (
-    "SELECT seq, at, recorded_at, type, data FROM log"
-    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals', 'base') ORDER BY seq"
-)
-_RUN = 10_000
+
+AFTER_ALL_TIMES = 2**63 - 1
 
 
 class Marks(NamedTuple):
@@ -66,8 +64,7 @@ class _Run(NamedTuple):
     by_item: SmallArray
 
     @classmethod
-    def of(cls, marks: Marks) -> _Run:
-        ordered = marks.ordered()
+    def of(cls, ordered: Marks) -> _Run:
         return cls(ordered, np.argsort(ordered.items, kind="stable").astype(np.int32))
 
 
@@ -81,15 +78,24 @@ class Histories:
     def __init__(self) -> None:
         self.seq = 0
         self.applied = 0
-        """Events that were applied, ever since this was begun or loaded."""
+        """Events that were applied since this was begun, loaded or saved."""
+        self.entered = 0
+        """Events that have come to count, ever since this was begun or loaded."""
         self.newest = BEFORE_ALL_TIMES
         self.tail = NONE
-        """The last events, in the order in which they were applied."""
+        """The last events, in the order in which they came to count."""
         self._users: dict[str, int] = {}
         self._names: dict[str, int] = {}
         self._counts: IntArray = np.zeros(0, np.int64)
         self._runs: list[_Run] = []
         self._waiting = NONE
+        self._early = NONE  # what readers let enter before the log reached its time
+        self._settled = BEFORE_ALL_TIMES  # the newest of the rest
+
+    @property
+    def size(self) -> int:
+        """Events that are held."""
+        return sum(len(run.by_item) for run in self._runs)
 
     @property
     def oldest(self) -> Micros:
@@ -129,66 +135,100 @@ class Histories:
         due = self._waiting.at <= now
         if due.any():
             self._enter(self._waiting.chosen(due))
+            self._early = self._early.joined(self._waiting.chosen(due))
             self._waiting = self._waiting.chosen(~due)
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
-        ordinals: dict[str, int] = {}
-        run: list[tuple[int, int, int, int, int]] = []
-        for place, at, recorded_at, kind, data in connection.execute(_RECORDS, (self.seq, seq)):
-            event = decode(place, kind, data)
-            if isinstance(event, RecordSignal):
-                if event.user is None:
-                    continue
-                item = ordinals.get(event.item)
-                if item is None:
-                    found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (event.item,)).get
-                    item = ordinals[event.item] = int(found)
-                run.append((self._number(event.user), item, at, self._name(event.name), recorded_at))
-                if len(run) == _RUN:
-                    self._apply_run(run)
-                    run = []
-            elif isinstance(event, RecordSignals) and event.user:
-                self._apply_run(run)
-                run = []
-                self._apply_columns(event, recorded_at)
-            elif isinstance(event, Base):  # the first record: this has not come as far
-                told = arrays_from_chunks(chunks(connection, event, PART)) if PART in event.parts else None
-                self.__dict__.update((Histories() if told is None else Histories.from_arrays(told)).__dict__)
-        self._apply_run(run)
-        reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
-        self.release(BEFORE_ALL_TIMES if reached is None else int(reached))
+        for part in signal_runs(connection, self.seq, seq):
+            if isinstance(part, Columns):
+                self._apply_columns(part)
+            elif isinstance(part, Begun):
+                told = arrays_from_chunks(chunks(connection, part.event, PART))
+                begun = self.from_arrays(part.seq, told) if told else type(self)()
+                self.__dict__.update(begun.__dict__)
+            else:
+                self._apply_run(part)
+        reached = recorded_at(connection, seq)
+        self.release(reached)
+        is_early = self._early.at > reached
+        self._settled = max(self._settled, int(self._early.at[~is_early].max(initial=BEFORE_ALL_TIMES)))
+        self._early = self._early.chosen(is_early)
         self.seq = seq
 
     def to_arrays(self) -> Arrays:
-        """Return the state in a form that depends on the log alone."""
-        whole = _joined([run.marks for run in self._runs])
-        whole, waiting, names = self._named(whole.chosen(whole.at >= self.oldest - SPAN), self._waiting)
-        counts = self._counts[: np.max(np.flatnonzero(self._counts), initial=-1) + 1]
+        """Return the state in a form that depends on the log up to `seq` alone.
+
+        What a reader let enter ahead of the log waits again.
+        """
+        marks, by_item = self._whole()
+        is_kept = marks.at >= self._settled - HORIZON - SPAN
+        is_kept &= marks.at < self._early.at.min(initial=AFTER_ALL_TIMES)
+        if not is_kept.all():
+            marks, by_item = _Run.of(marks.chosen(is_kept))
+        waiting = self._waiting.joined(self._early).ordered()
+        used = np.flatnonzero(np.bincount(marks.names) if len(marks.at) else ())
+        used = np.union1d(used, waiting.names).astype(np.uint16)
+        counts = self._counts.copy()
+        np.subtract.at(counts, self._early.items, 1)
+        names = list(self._names)
         arrays: Arrays = {
             **texts_to_arrays("users", self._users),
-            **texts_to_arrays("signals", names),
-            "counts": counts,
-            "newest": np.array([self.newest], np.int64),
+            **texts_to_arrays("signals", [names[number] for number in used.tolist()]),
+            "counts": counts[: np.max(np.flatnonzero(counts), initial=-1) + 1],
+            "newest": np.array([self._settled], np.int64),
+            "by_item": by_item,
         }
-        for prefix, marks in (("", whole), ("waiting_", waiting)):
-            for name, column in marks._asdict().items():
+        for prefix, told in (("", marks), ("waiting_", waiting)):
+            named = told._replace(names=np.searchsorted(used, told.names).astype(np.uint16))
+            for name, column in named._asdict().items():
                 arrays[f"{prefix}marks_{name}"] = column
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Histories:
-        """Return what `to_arrays` made arrays of."""
+    def from_arrays(cls, seq: int, arrays: Arrays) -> Self:
+        """Return what `to_arrays` made arrays of.
+
+        Raises
+        ------
+        KeyError, ValueError
+            The arrays are not of that form.
+        """
         made = cls()
         made._users, made._names = _numbered("users", arrays), _numbered("signals", arrays)
         made._counts = arrays["counts"].copy()
-        made.newest = int(arrays["newest"][0])
-        whole, made._waiting = (
+        made.newest = made._settled = int(arrays["newest"][0])
+        marks, made._waiting = (
             Marks._make(arrays[f"{prefix}marks_{name}"] for name in Marks._fields)
             for prefix in ("", "waiting_")
         )
+        if {len(column) for column in (*marks, arrays["by_item"])} != {len(marks.at)}:
+            raise ValueError("columns of events differ in length")
+        made._runs = [_Run(marks, arrays["by_item"])] if len(marks.at) else []
+        made.seq = seq
+        return made
+
+    def without(self, user: str) -> Histories:
+        """Return the histories without a user: what the log comes to when the user's events are nobody's.
+
+        Events that were let go are not known by user any more, and stay counted.
+        """
+        number = self._users[user]
+        made = Histories()
+        made.seq = self.seq
+        made._users = {name: place for place, name in enumerate(name for name in self._users if name != user)}
+        whole = self._whole().marks
+        made._names = self._names.copy()  # those that nobody else gave are told no more
+        gone = np.bincount(whole.items[whole.users == number], minlength=len(self._counts))
+        made._counts = self._counts - gone
+        whole, made._waiting = (_without(marks, number) for marks in (whole, self._waiting))
+        made.newest = made._settled = int(whole.at.max(initial=BEFORE_ALL_TIMES))
         made._runs = [_Run.of(whole)] if len(whole.at) else []
         return made
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user is known."""
+        return user in self._users
 
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))
@@ -196,25 +236,37 @@ class Histories:
     def _name(self, signal: str) -> int:
         return self._names.setdefault(signal, len(self._names))
 
-    def _named(self, *several: Marks) -> tuple[Any, ...]:
-        """Return events in order, their signals numbered by name, whichever came first; and these names."""
-        used = np.unique(np.concatenate([marks.names for marks in several]))
-        texts = list(self._names)
-        names = sorted(texts[number] for number in used.tolist())
-        numbers = np.zeros(len(texts), np.uint16)
-        for number, name in enumerate(names):
-            numbers[self._names[name]] = number
-        return *(marks._replace(names=numbers[marks.names]).ordered() for marks in several), names
+    def _whole(self) -> _Run:
+        """Return all that has entered as one run, signals numbered by name; so it stays."""
+        names = sorted(self._names)
+        if len(self._runs) > 1 or names != list(self._names):
+            numbers = np.array([names.index(name) for name in self._names], np.uint16)
+            joined = _joined([run.marks for run in self._runs])
+            several = (joined, self._waiting, self._early, self.tail)
+            whole, self._waiting, self._early, self.tail = (
+                marks._replace(names=numbers[marks.names]) for marks in several
+            )
+            self._names = {name: number for number, name in enumerate(names)}
+            self._runs = [_Run.of(whole.ordered())]
+        return self._runs[0] if self._runs else _Run.of(NONE)
 
-    def _apply_run(self, run: list[tuple[int, int, int, int, int]]) -> None:
-        if run:
-            users, items, at, names, recorded_at = (
-                np.array(column, np.int64) for column in zip(*run, strict=True)
+    def _apply_run(self, run: list[Single]) -> None:
+        rows = [
+            (self._number(user), item, at, self._name(name), when)
+            for _, at, when, name, item, _, user in run
+            if user is not None
+        ]
+        if rows:
+            users, items, at, names, recorded = (
+                np.array(column, np.int64) for column in zip(*rows, strict=True)
             )
             marks = Marks(users.astype(np.int32), items.astype(np.int32), at, names.astype(np.uint16))
-            self._apply(marks, recorded_at)
+            self._apply(marks, recorded)
 
-    def _apply_columns(self, event: RecordSignals, recorded_at: Micros) -> None:
+    def _apply_columns(self, columns: Columns) -> None:
+        _, when, event = columns
+        if not event.user:
+            return
         user = np.frombuffer(event.user, "<i4")
         rows = np.flatnonzero(user >= 0)
         numbers = np.fromiter(map(self._number, event.users), np.int32, len(event.users))
@@ -223,13 +275,15 @@ class Histories:
         told, named = np.frombuffer(event.name, "<u2")[rows], np.zeros(len(event.names), np.uint16)
         for number in np.unique(told).tolist():
             named[number] = self._name(event.names[number])
-        self._apply(Marks(numbers[user[rows]], items, at, named[told]), np.full(len(at), recorded_at))
+        self._apply(Marks(numbers[user[rows]], items, at, named[told]), np.full(len(at), when))
 
-    def _apply(self, marks: Marks, recorded_at: IntArray) -> None:
-        ahead = marks.at > recorded_at
+    def _apply(self, marks: Marks, recorded: IntArray) -> None:
+        self.applied += len(marks.at)
+        ahead = marks.at > recorded
         if ahead.any():
             self._waiting = self._waiting.joined(marks.chosen(ahead))
             marks = marks.chosen(~ahead)
+        self._settled = max(self._settled, int(marks.at.max(initial=BEFORE_ALL_TIMES)))
         self._enter(marks)
 
     def _enter(self, marks: Marks) -> None:
@@ -240,18 +294,26 @@ class Histories:
             self._counts = np.append(self._counts, np.zeros(max(missing, len(self._counts)), np.int64))
         np.add.at(self._counts, marks.items, 1)
         self.newest = max(self.newest, int(marks.at.max()))
-        self.applied += len(marks.at)
+        self.entered += len(marks.at)
         self.tail = self.tail.joined(marks).chosen(slice(-TAIL, None))
-        self._runs.append(_Run.of(marks))
+        self._runs.append(_Run.of(marks.ordered()))
         while len(self._runs) > 1 and len(self._runs[-2].by_item) < 2 * len(self._runs[-1].by_item):
             both = self._runs[-2].marks.joined(self._runs[-1].marks)
-            self._runs[-2:] = [_Run.of(both.chosen(both.at >= self.oldest - SPAN))]
+            # By what the log alone has settled: it must not show in the state what readers let enter early.
+            kept = both.chosen(both.at >= self._settled - HORIZON - SPAN)
+            self._runs[-2:] = [_Run.of(kept.ordered())]
 
 
 def _joined(several: list[Marks]) -> Marks:
     if len(several) == 1:
         return several[0]
     return Marks._make(map(np.concatenate, zip(*several, strict=True))) if several else NONE
+
+
+def _without(marks: Marks, number: int) -> Marks:
+    """Return events without those of a user; users behind have one less."""
+    others = marks.chosen(marks.users != number)
+    return others._replace(users=others.users - (others.users > number))
 
 
 def _numbered(name: str, arrays: Arrays) -> dict[str, int]:

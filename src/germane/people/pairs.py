@@ -9,8 +9,9 @@ import numpy as np
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-_SHIFT = 32
-_ITEM = (1 << _SHIFT) - 1
+SHIFT = 32
+"""Bits of a pair that are the item."""
+_ITEM = (1 << SHIFT) - 1
 
 
 class Pairs:
@@ -39,7 +40,7 @@ class Pairs:
         """Add pairs."""
         if not len(users):
             return
-        self._runs.append(np.unique(users << _SHIFT | items))
+        self._runs.append(np.unique(users << SHIFT | items))
         while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
             self._runs[-2:] = [_united(self._runs[-2:])]
 
@@ -74,7 +75,7 @@ class Progress(NamedTuple):
         cls, users: IntArray, items: IntArray, at: IntArray, order: IntArray, weights: FloatArray
     ) -> Progress:
         """Return the latest of some weights of pairs."""
-        return cls(users << _SHIFT | items, at, order, weights).latest()
+        return cls(users << SHIFT | items, at, order, weights).latest()
 
     @classmethod
     def joined(cls, several: list[Progress]) -> Progress:
@@ -136,8 +137,13 @@ class LatestWeights:
         return Progress.joined(self._runs)
 
 
+def moved_up(keys: IntArray, number: int) -> IntArray:
+    """Return pairs whose users behind a number have one less: that of a user who is gone."""
+    return keys - ((keys >> SHIFT > number).astype(np.int64) << SHIFT)
+
+
 def _range(keys: IntArray, user: int) -> slice:
-    first, last = np.searchsorted(keys, (user << _SHIFT, (user + 1) << _SHIFT)).tolist()
+    first, last = np.searchsorted(keys, (user << SHIFT, (user + 1) << SHIFT)).tolist()
     return slice(first, last)
 
 

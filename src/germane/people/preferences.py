@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from germane.log.checkpoint import Arrays
 from germane.people.pairs import FloatArray, IntArray
 
 VectorArray = np.ndarray[Any, np.dtype[np.float32]]
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def rate(base: float, count: int) -> float:
@@ -110,6 +110,21 @@ class Preferences:
             raise ValueError("users and their preferences differ in number")
         made._vectors, made._counts = vectors.copy(), counts.copy()
         return made
+
+    def without(self, user: str) -> Preferences:
+        """Return the vectors without a user, who has one: the users behind are numbered anew."""
+        number, count = self._users[user], len(self._users)
+        if count == 1:
+            return Preferences()  # as before the first one: no dimension either
+        return Preferences.from_arrays(
+            [name for name in self._users if name != user],
+            np.delete(self._vectors[:count], number, axis=0),
+            np.delete(self._counts[:count], number),
+        )
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user has a vector."""
+        return user in self._users
 
     def _reserve(self, dimension: int) -> None:
         missing = len(self._users) - len(self._counts)

@@ -8,13 +8,14 @@ import apsw
 import numpy as np
 
 from germane.log.base import arrays_from_chunks, chunks
-from germane.log.chain import BEFORE_ALL_TIMES
-from germane.log.events import Base, RecordSignal, RecordSignals, decode
+from germane.log.chain import recorded_at
+from germane.log.checkpoint import Arrays
+from germane.log.runs import Begun, Columns, Single, signal_runs
 from germane.model.times import Micros
-from germane.people.pairs import FloatArray, IntArray, LatestWeights, Pairs, Progress
+from germane.people.pairs import SHIFT, FloatArray, IntArray, LatestWeights, Pairs, Progress, moved_up
+from germane.people.texts import texts_from_arrays, texts_to_arrays
 
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
-Arrays = dict[str, np.ndarray[Any, Any]]
 
 COMPLETION = "completion"
 """The signal whose weight is how far a user came with an item."""
@@ -24,12 +25,6 @@ COMPLETE = 0.9
 PART = "people"
 """The part of a log's base that holds what was seen."""
 
-_RECORDS = (
-    "SELECT seq, at, recorded_at, type, data FROM log"
-    " WHERE seq > ? AND seq <= ? AND type IN ('signal', 'signals', 'base') ORDER BY seq"
-)
-_RUN = 10_000
-"""Single events that are applied at a time."""
 _ROWS = 20
 """Bits for the row of an event within its record."""
 
@@ -115,39 +110,22 @@ class Seen:
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
-        ordinals: dict[str, int] = {}
-        run: list[tuple[int, int, int, int, float, bool, int]] = []
-        for place, at, recorded_at, kind, data in connection.execute(_RECORDS, (self.seq, seq)):
-            event = decode(place, kind, data)
-            if isinstance(event, RecordSignal):
-                if event.user is None:
-                    continue
-                item = ordinals.get(event.item)
-                if item is None:
-                    found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (event.item,)).get
-                    item = ordinals[event.item] = int(found)
-                user, is_completion = self._number(event.user), event.name == COMPLETION
-                run.append((user, item, at, place << _ROWS, event.weight, is_completion, recorded_at))
-                if len(run) == _RUN:
-                    self._apply_run(run)
-                    run = []
-            elif isinstance(event, RecordSignals) and event.user:
-                self._apply_columns(event, place, recorded_at)
-            elif isinstance(event, Base):  # the first record: this has not come as far
-                told = arrays_from_chunks(chunks(connection, event, PART))
-                self.__dict__.update(Seen.from_arrays(place, told).__dict__)
-        self._apply_run(run)
-        reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
-        self._release(BEFORE_ALL_TIMES if reached is None else int(reached))
+        for part in signal_runs(connection, self.seq, seq):
+            if isinstance(part, Columns):
+                self._apply_columns(part)
+            elif isinstance(part, Begun):
+                told = arrays_from_chunks(chunks(connection, part.event, PART))
+                self.__dict__.update(Seen.from_arrays(part.seq, told).__dict__)
+            else:
+                self._apply_run(part)
+        self._release(recorded_at(connection, seq))
         self.seq = seq
 
     def to_arrays(self) -> Arrays:
         """Return the state in a form that depends on the log up to `seq` alone."""
-        names = [name.encode() for name in self._users]
         arrays: Arrays = {
-            "users": np.frombuffer(b"".join(names), np.uint8),
-            "user_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
-            "signals": self._signals[: len(names)],
+            **texts_to_arrays("users", self._users),
+            "signals": self._signals[: len(self._users)],
             "pairs": self._pairs.keys(),
         }
         for name, column in self._weights.whole()._asdict().items():
@@ -166,10 +144,8 @@ class Seen:
         KeyError, ValueError
             The arrays are not of that form.
         """
-        made, names, start = cls(), arrays["users"].tobytes(), 0
-        for number, end in enumerate(arrays["user_ends"].tolist()):
-            made._users[names[start:end].decode()] = number
-            start = end
+        made, users = cls(), texts_from_arrays("users", arrays)
+        made._users = {user: number for number, user in enumerate(users)}
         if len(made._users) != len(arrays["signals"]):
             raise ValueError("users and their counts differ in number")
         made._signals = arrays["signals"].copy()
@@ -179,17 +155,48 @@ class Seen:
         made.seq = seq
         return made
 
+    def without(self, user: str) -> Seen:
+        """Return the state without a user: what the log comes to when the user's events are nobody's."""
+        number = self._users[user]
+        made = Seen()
+        made.seq = self.seq
+        made._users = {name: place for place, name in enumerate(name for name in self._users if name != user)}
+        made._signals = np.delete(self._signals[: len(self._users)], number)
+        keys, progress = self._pairs.keys(), self._weights.whole()
+        made._pairs = Pairs(moved_up(keys[keys >> SHIFT != number], number))
+        kept = Progress._make(column[progress.keys >> SHIFT != number] for column in progress)
+        made._weights = LatestWeights(kept._replace(keys=moved_up(kept.keys, number)))
+        waiting = self._waiting.chosen(self._waiting.users != number)
+        made._waiting = waiting._replace(users=waiting.users - (waiting.users > number))
+        return made
+
+    def ever(self, user: str) -> IntArray:
+        """Return the ordinals of all items that signals of a user were on, now or ahead of their time."""
+        number = self._users[user]
+        return np.union1d(self._pairs.of(number), self._waiting.items[self._waiting.users == number])
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether a user is known."""
+        return user in self._users
+
     def _number(self, user: str) -> int:
         return self._users.setdefault(user, len(self._users))
 
-    def _apply_run(self, run: list[tuple[int, int, int, int, float, bool, int]]) -> None:
-        if not run:
-            return
-        *columns, recorded_at = zip(*run, strict=True)
-        arrays = (np.array(column, like.dtype) for column, like in zip(columns, _NONE, strict=True))
-        self._apply(Marks._make(arrays), np.array(recorded_at, np.int64))
+    def _apply_run(self, run: list[Single]) -> None:
+        rows = [
+            (self._number(user), item, at, seq << _ROWS, weight, name == COMPLETION, when)
+            for seq, at, when, name, item, weight, user in run
+            if user is not None
+        ]
+        if rows:
+            *columns, recorded = zip(*rows, strict=True)
+            arrays = (np.array(column, like.dtype) for column, like in zip(columns, _NONE, strict=True))
+            self._apply(Marks._make(arrays), np.array(recorded, np.int64))
 
-    def _apply_columns(self, event: RecordSignals, place: int, recorded_at: Micros) -> None:
+    def _apply_columns(self, columns: Columns) -> None:
+        seq, when, event = columns
+        if not event.user:
+            return
         user = np.frombuffer(event.user, "<i4")
         rows = np.flatnonzero(user >= 0)
         numbers = np.fromiter(map(self._number, event.users), np.int64, len(event.users))
@@ -199,20 +206,20 @@ class Seen:
             numbers[user[rows]],
             np.frombuffer(event.item, "<i8")[rows],
             at,
-            place << _ROWS | rows,
+            seq << _ROWS | rows,
             np.frombuffer(event.weight, "<f8")[rows],
             names[np.frombuffer(event.name, "<u2")[rows]],
         )
-        self._apply(marks, np.full(len(at), recorded_at))
+        self._apply(marks, np.full(len(at), when))
 
-    def _apply(self, marks: Marks, recorded_at: IntArray) -> None:
+    def _apply(self, marks: Marks, recorded: IntArray) -> None:
         missing = len(self._users) - len(self._signals)
         if missing > 0:  # at least doubled, so that users who come one by one cost nothing much
             grown = np.zeros(max(missing, len(self._signals)), np.int64)
             self._signals = np.append(self._signals, grown)
         np.add.at(self._signals, marks.users, 1)
         self.applied += len(marks.users)
-        ahead = marks.at > recorded_at
+        ahead = marks.at > recorded
         if ahead.any():
             self._waiting = _joined(self._waiting, marks.chosen(ahead))
             marks = marks.chosen(~ahead)

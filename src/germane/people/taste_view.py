@@ -7,14 +7,12 @@ import hashlib
 import apsw
 import msgspec
 
-from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks
-from germane.log.content import schema, schemas
-from germane.log.journal import head
-from germane.log.saved import differing
-from germane.model.errors import Corruption
-from germane.people.preferences import Arrays
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
+from germane.log.checkpoint import Arrays
+from germane.log.content import schema, schemas_from
+from germane.log.events import Base
+from germane.log.state import StateView
 from germane.people.tastes import PART, Kind, Tastes
-from germane.people.view import StateView
 
 FORMAT = "1"
 """Version of the form in which checkpoints are written, and of how it follows from the log."""
@@ -25,6 +23,7 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
 
     name = "tastes"
     title = "view of the tastes of users"
+    part = "people"
 
     def _how(self, connection: apsw.Connection) -> tuple[Kind, ...]:
         return Kind.of(schema(connection).signals)
@@ -47,18 +46,23 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     Corruption
         Going on from it does not come to what the whole log comes to.
     """
-    declared = schemas(connection)
-    in_force = max(at for at, _ in declared if at <= seq)
-    variants = dict.fromkeys(Kind.of(schema.signals) for at, schema in declared if at >= in_force)
-    parts = {}
-    for number, kinds in enumerate(variants):
-        tastes = Tastes(kinds)
-        tastes.catch_up(connection, seq)
-        told = arrays_to_chunks(tastes.to_arrays())
-        parts[f"{PART}{number}"] = [msgspec.json.encode(kinds), *told]
-        again = Tastes.from_arrays(kinds, seq, arrays_from_chunks(told))
-        for each in (tastes, again):
-            each.catch_up(connection, head(connection))
-        if differing(again.to_arrays(), tastes.to_arrays()):
-            raise Corruption("the tastes of users do not go on from a base as from the log: report this")
+    variants = dict.fromkeys(Kind.of(schema.signals) for schema in schemas_from(connection, seq))
+    view = TasteView()
+    return {
+        f"{PART}{number}": [msgspec.json.encode(kinds), *view.chunks(connection, seq, kinds)]
+        for number, kinds in enumerate(variants)
+    }
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> Parts:
+    """Return the parts of a base that change without a user."""
+    parts: dict[str, list[bytes]] = {}
+    number = 0
+    while (name := f"{PART}{number}") in base.parts:
+        declared, *told = chunks(connection, base, name)
+        kinds = msgspec.json.decode(declared, type=tuple[Kind, ...])
+        tastes = Tastes.from_arrays(kinds, 0, arrays_from_chunks(told))
+        if user in tastes:
+            parts[name] = [declared, *arrays_to_chunks(tastes.without(user).to_arrays())]
+        number += 1
     return parts

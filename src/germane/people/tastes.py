@@ -7,27 +7,29 @@ vectors and creators are followed through the log as well, beside the signals.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 import msgspec
 import numpy as np
 
 from germane.log.base import arrays_from_chunks, chunks
-from germane.log.chain import BEFORE_ALL_TIMES
+from germane.log.chain import recorded_at
+from germane.log.checkpoint import Arrays
 from germane.log.events import (
     Base,
+    Event,
     PutDocument,
     PutItem,
     RecordSignal,
     RecordSignals,
     UpdateItem,
-    decode,
 )
+from germane.log.runs import SIGNALS, Ordinals, records
 from germane.model.signals import Signal
 from germane.model.times import Micros, to_duration
 from germane.people.affinity import Affinities
-from germane.people.preferences import Arrays, Preferences, VectorArray, moved, rate
+from germane.people.preferences import Preferences, VectorArray, moved, rate
 from germane.people.taste import Taste
 from germane.people.texts import texts_from_arrays, texts_to_arrays
 from germane.vectors.matrix import RowArray, Vectors
@@ -35,10 +37,7 @@ from germane.vectors.matrix import RowArray, Vectors
 PART = "tastes/"
 """The parts of a log's base that hold tastes, one for each declaration that may be asked for."""
 
-_RECORDS = (
-    "SELECT seq, at, recorded_at, type, data FROM log WHERE seq > ? AND seq <= ?"
-    " AND type IN ('signal', 'signals', 'put', 'update', 'document', 'base') ORDER BY seq"
-)
+_TYPES = (*SIGNALS, "put", "update", "document")
 _RUN = 10_000
 """Events that are applied at a time."""
 
@@ -160,40 +159,30 @@ class Tastes:
 
     def catch_up(self, connection: apsw.Connection, seq: int) -> None:
         """Apply the records of the log up to a position."""
-        ordinals: dict[str, int] = {}
-
-        def ordinal_of(id: str) -> int:
-            found = ordinals.get(id)
-            if found is None:
-                told = connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
-                found = ordinals[id] = int(told)
-            return found
-
+        ordinals = Ordinals(connection)
         run: list[Act] = []
-        for place, at, recorded_at, type, data in connection.execute(_RECORDS, (self.seq, seq)):
-            event = decode(place, type, data)
+        for place, at, when, event in records(connection, self.seq, seq, _TYPES):
             if isinstance(event, RecordSignal):
                 kind = self._place.get(event.name)
                 if kind is None or event.user is None:
                     continue
-                run = self._released(run, recorded_at)
-                self._enter(run, self._act(event.user, kind, at, ordinal_of(event.item)), recorded_at)
+                run = self._released(run, when)
+                self._enter(run, self._act(event.user, kind, at, ordinals[event.item]), when)
             elif isinstance(event, RecordSignals):
                 if event.user:
-                    run = self._released(run, recorded_at)
-                    self._apply_columns(run, event, recorded_at)
+                    run = self._released(run, when)
+                    self._apply_columns(run, event, when)
             elif isinstance(event, Base):  # the first record: this has not come as far
                 self._resume(connection, event, place)
             else:
                 # What an item was until here, it was for the acts before.
                 self._apply(run)
                 run = []
-                self._follow(event, ordinal_of)
+                self._follow(event, ordinals)
             if len(run) >= _RUN:
                 self._apply(run)
                 run = []
-        reached = connection.execute("SELECT recorded_at FROM log WHERE seq = ?", (seq,)).get
-        self._apply(self._released(run, BEFORE_ALL_TIMES if reached is None else int(reached)))
+        self._apply(self._released(run, recorded_at(connection, seq)))
         self.seq = seq
 
     def to_arrays(self) -> Arrays:
@@ -246,22 +235,22 @@ class Tastes:
         creator = int(self._creator_of[ordinal]) if ordinal < len(self._creator_of) else -1
         return Act(user, kind, at, creator, self._vectors.row(ordinal))
 
-    def _enter(self, run: list[Act], act: Act, recorded_at: Micros) -> None:
+    def _enter(self, run: list[Act], act: Act, when: Micros) -> None:
         """Let an act join the run, or wait for its time with the vector of now."""
-        if act.at <= recorded_at:
+        if act.at <= when:
             run.append(act)
         else:
             vector = self._vectors.taken(np.array([act.row]))[0] if act.row >= 0 else None
             self._waiting.append((act._replace(row=-1), vector))
 
-    def _apply_columns(self, run: list[Act], event: RecordSignals, recorded_at: Micros) -> None:
+    def _apply_columns(self, run: list[Act], event: RecordSignals, when: Micros) -> None:
         known = np.array([self._place.get(name, -1) for name in event.names], np.int64)
         kinds, users = known[np.frombuffer(event.name, "<u2")], np.frombuffer(event.user, "<i4")
         items, at = np.frombuffer(event.item, "<i8"), np.frombuffer(event.at, "<i8")
         rows = np.flatnonzero((kinds >= 0) & (users >= 0))
         columns = (column[rows].tolist() for column in (users, kinds, at, items))
         for user, kind, moment, item in zip(*columns, strict=True):
-            self._enter(run, self._act(event.users[user], kind, moment, item), recorded_at)
+            self._enter(run, self._act(event.users[user], kind, moment, item), when)
             if len(run) >= _RUN:
                 self._apply(run)
                 run.clear()
@@ -305,14 +294,14 @@ class Tastes:
                 [liking[n].at for n in places],
             )
 
-    def _follow(self, event: Any, ordinal_of: Any) -> None:
+    def _follow(self, event: Event, ordinals: Ordinals) -> None:
         """Follow what items are."""
         self.applied += 1
         if isinstance(event, PutDocument):
             for item in event.items:
-                self._follow(item, ordinal_of)
+                self._follow(item, ordinals)
         elif isinstance(event, (PutItem, UpdateItem)):
-            self._set(ordinal_of(event.id), event.creator, event.embedding)
+            self._set(ordinals[event.id], event.creator, event.embedding)
 
     def _set(
         self,
@@ -365,13 +354,33 @@ class Tastes:
         What signals added to affinities decays on as it was declared, where a half-life is declared
         still; the rest is left out, and so is what waits of a kind that is no more.
         """
-        made = Tastes(kinds)
-        made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
-        made._vectors = self._vectors
+        made = self._beside(kinds)
         made._preferences = self._preferences
         made._affinities = self._affinities.kept(made._affinities.half_lives)
         for act, vector in self._waiting:
             place = made._place.get(self.kinds[act.kind].name)
             if place is not None:
                 made._waiting.append((act._replace(kind=place), vector))
+        return made
+
+    def without(self, user: str) -> Tastes:
+        """Return the tastes without a user: what the log comes to when the user's events are nobody's."""
+        made = self._beside(self.kinds)
+        made.seq = self.seq
+        preferences, affinities = self._preferences, self._affinities
+        made._preferences = preferences.without(user) if user in preferences else preferences
+        made._affinities = affinities.without(user) if user in affinities else affinities
+        made._waiting = [each for each in self._waiting if each[0].user != user]
+        return made
+
+    def __contains__(self, user: object) -> bool:
+        """Tell whether anything is known of a user."""
+        is_waiting = any(act.user == user for act, _ in self._waiting)
+        return is_waiting or user in self._preferences or user in self._affinities
+
+    def _beside(self, kinds: tuple[Kind, ...]) -> Tastes:
+        """Return tastes of nobody that follow the same items, and take over from here."""
+        made = Tastes(kinds)
+        made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
+        made._vectors = self._vectors
         return made

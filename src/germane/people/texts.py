@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+from germane.log.checkpoint import Arrays
 
 
 def texts_to_arrays(name: str, texts: Iterable[str]) -> Arrays:

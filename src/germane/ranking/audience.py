@@ -17,9 +17,8 @@ from germane.people.cooccurrence import Related
 from germane.people.relations import relations_of
 from germane.people.seen import Seen
 from germane.people.taste import Taste
-from germane.people.taste_view import TasteView
 from germane.people.tastes import Tastes
-from germane.people.view import PeopleView
+from germane.ranking.views import Views
 from germane.text.segment import BoolArray, IntArray
 from germane.vectors.matrix import Rows, Vectors
 
@@ -34,8 +33,7 @@ class Audience:
     user : str or None
     connection : apsw.Connection, optional
         Inside a read transaction; without a user this and the rest are not needed.
-    people : PeopleView, optional
-    tastes : TasteView, optional
+    views : Views, optional
     now : int
         Microseconds since the epoch.
     """
@@ -44,19 +42,17 @@ class Audience:
         self,
         user: str | None,
         connection: apsw.Connection | None = None,
-        people: PeopleView | None = None,
-        tastes: TasteView | None = None,
+        views: Views | None = None,
         now: Micros = 0,
     ) -> None:
         self.user = user
         self._connection = connection
-        self._people = people
-        self._tastes = tastes
+        self._views = views
         self._now = now
 
     def with_user(self, user: str | None) -> Audience:
         """Return the audience of another user, at the same position and time."""
-        return Audience(user, self._connection, self._people, self._tastes, self._now)
+        return Audience(user, self._connection, self._views, self._now)
 
     @cached_property
     def relations(self) -> dict[str, list[str]]:
@@ -115,25 +111,25 @@ class Audience:
     @cached_property
     def has_history(self) -> bool:
         """Whether any signal of theirs was recorded."""
-        if self.user is None or self._connection is None or self._people is None:
+        if self.user is None or self._connection is None or self._views is None:
             return False
-        with self._people.at(self._connection) as seen:
+        with self._views.people.at(self._connection) as seen:
             return seen.signals(self.user) > 0
 
     @cached_property
     def taste(self) -> Taste:
         """What they lean to; empty without a user."""
-        if self.user is None or self._connection is None or self._tastes is None:
+        if self.user is None or self._connection is None or self._views is None:
             return Tastes(()).of(None, self._now)
-        with self._tastes.at(self._connection) as tastes:
+        with self._views.tastes.at(self._connection) as tastes:
             return tastes.of(self.user, self._now)
 
     @cached_property
     def vectors(self) -> Rows:
         """The vectors of all items."""
-        if self._connection is None or self._tastes is None:
+        if self._connection is None or self._views is None:
             return Vectors().seen()
-        with self._tastes.at(self._connection) as tastes:
+        with self._views.tastes.at(self._connection) as tastes:
             return tastes.of(None, self._now).vectors
 
     def related(self, id: str | None, against: Collection[str] = ()) -> Related | None:
@@ -141,9 +137,9 @@ class Audience:
 
         Signals that speak against items are `against`.
         """
-        if self._people is None or self._connection is None or (id is None and self.user is None):
+        if self._views is None or self._connection is None or (id is None and self.user is None):
             return None
-        with self._people.neighbours.at(self._connection) as found:
+        with self._views.neighbours.at(self._connection) as found:
             if id is None:
                 assert self.user is not None
                 return found.of_user(self.user, self._now, against)
@@ -152,9 +148,9 @@ class Audience:
 
     def again(self, against: Collection[str]) -> Related | None:
         """Return what they did with each item, lately the most; None without a user."""
-        if self._people is None or self._connection is None or self.user is None:
+        if self._views is None or self._connection is None or self.user is None:
             return None
-        with self._people.neighbours.at(self._connection) as found:
+        with self._views.neighbours.at(self._connection) as found:
             return found.again(self.user, self._now, against)
 
     def admitted(self, live: BoolArray) -> BoolArray:
@@ -170,9 +166,9 @@ class Audience:
         return mask_of(self.followed if name == "following" else self.in_progress, size)
 
     def _of_view(self, read: Callable[[Seen, str, Micros], IntArray]) -> IntArray:
-        if self.user is None or self._connection is None or self._people is None:
+        if self.user is None or self._connection is None or self._views is None:
             return np.zeros(0, np.int64)
-        with self._people.at(self._connection) as seen:
+        with self._views.people.at(self._connection) as seen:
             return read(seen, self.user, self._now)
 
     def _ordinals(self, items: Iterable[str], creators: Iterable[str]) -> IntArray:

@@ -380,7 +380,7 @@ class RankingCalls:
 @contextmanager
 def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
     """Give the readings of a moment, to one reader at a time."""
-    catalog = moment.catalogs.at(moment.connection)
+    catalog = moment.catalog
     seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
         audience = moment.audience(request.user, now)
@@ -393,7 +393,7 @@ def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | 
     if request.profile == BY_TEXT:
         yield None
         return
-    catalog = moment.catalogs.at(moment.connection)
+    catalog = moment.catalog
     with moment.ledgers() as (ledgers, now):
         audience = moment.audience(request.user, now)
         yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)

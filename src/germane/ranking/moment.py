@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
 import apsw
 
-from germane.knowledge.catalog import CatalogView
+from germane.knowledge.catalog import Catalog
 from germane.log.failures import translated
 from germane.log.journal import Journal, epoch
 from germane.log.past import Place, locate, store_at
 from germane.model.times import Micros
-from germane.people.taste_view import TasteView
-from germane.people.view import PeopleView
 from germane.ranking.audience import Audience
+from germane.ranking.views import Views
 from germane.signals.view import Ledgers, SignalView
 from germane.text.index import Index
-from germane.text.view import TextView
 
 KEPT = 2
 """Pasts that are kept folded, so that paging and explaining do not fold the log again."""
@@ -34,11 +32,7 @@ class Moment:
     ----------
     connection : apsw.Connection
         Inside a read transaction; of the past, a store in memory.
-    text : TextView
-    catalogs : CatalogView
-    signals : SignalView
-    people : PeopleView
-    tastes : TasteView
+    views : Views
     clock : callable
         Returns the time: of the past always the same.
     now : int
@@ -46,26 +40,32 @@ class Moment:
     """
 
     connection: apsw.Connection
-    text: TextView
-    catalogs: CatalogView
-    signals: SignalView
-    people: PeopleView
-    tastes: TasteView
+    views: Views
     clock: Callable[[], Micros]
     now: Micros
 
     @property
     def index(self) -> Index:
         """The text index of the snapshot."""
-        return self.text.at(self.connection)
+        return self.views.text.at(self.connection)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalogue of the snapshot."""
+        return self.views.catalogs.at(self.connection)
 
     def audience(self, user: str | None, now: Micros | None = None) -> Audience:
         """Return whom a query is for, at the time of the snapshot or a later one."""
-        return Audience(user, self.connection, self.people, self.tastes, self.now if now is None else now)
+        return Audience(user, self.connection, self.views, self.now if now is None else now)
 
-    def ledgers(self) -> AbstractContextManager[tuple[Ledgers, Micros]]:
-        """Give the ledgers of the snapshot to this reader alone, and the time to read them at."""
-        return self.signals.at(self.connection, self.clock)
+    @contextmanager
+    def ledgers(self) -> Iterator[tuple[Ledgers, Micros]]:
+        """Give the ledgers of the snapshot to this reader alone, and the time to read them at.
+
+        The time is told inside the turn, so that no reader is behind what another one let expire.
+        """
+        with self.views.signals.at(self.connection) as ledgers:
+            yield ledgers, self.clock()
 
 
 class Moments:
@@ -74,29 +74,13 @@ class Moments:
     Parameters
     ----------
     journal : Journal
-    text : TextView
-    catalogs : CatalogView
-    signals : SignalView
-    people : PeopleView
-    tastes : TasteView
+    views : Views
         Those of the present.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        text: TextView,
-        catalogs: CatalogView,
-        signals: SignalView,
-        people: PeopleView,
-        tastes: TasteView,
-    ) -> None:
+    def __init__(self, journal: Journal, views: Views) -> None:
         self._journal = journal
-        self._text = text
-        self._catalogs = catalogs
-        self._signals = signals
-        self._people = people
-        self._tastes = tastes
+        self._views = views
         self._turn = threading.Lock()
         self._pasts: dict[tuple[int, int], _Past] = {}
 
@@ -111,11 +95,8 @@ class Moments:
         """
         if as_of is None:
             with self._journal.read() as connection:
-                yield Moment(
-                    connection, self._text, self._catalogs, self._signals, self._people,
-                    self._tastes, clock=lambda: self._journal.now(connection),
-                    now=self._journal.now(connection),
-                )  # fmt: skip
+                now = self._journal.now(connection)
+                yield Moment(connection, self._views, lambda: self._journal.now(connection), now)
             return
         with self._journal.read() as connection:
             place = locate(connection, as_of, self._journal.now(connection))
@@ -131,7 +112,7 @@ class Moments:
     def _past(self, connection: apsw.Connection, place: Place) -> _Past:
         key = epoch(connection), place.seq
         with self._turn:
-            past = self._pasts.pop(key, None) or _Past(store_at(connection, place.seq), self._journal.id)
+            past = self._pasts.pop(key, None) or _Past(store_at(connection, place.seq))
             self._pasts[key] = past
             while len(self._pasts) > KEPT:
                 del self._pasts[next(iter(self._pasts))]
@@ -141,22 +122,15 @@ class Moments:
 class _Past:
     """A past that is kept: a store in memory and the views of it, for one reader at a time."""
 
-    def __init__(self, connection: apsw.Connection, store: str) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self.turn = threading.RLock()
         self._connection = connection
-        self._text = TextView(store, None)
-        self._catalogs = CatalogView()
-        self._signals = SignalView()
-        self._people = PeopleView()
-        self._tastes = TasteView()
+        self._views = Views.of()
         self._now: Micros | None = None
 
     def moment(self, place: Place) -> Moment:
         """Return the moment at a time that several may share with one position."""
         if place.now != self._now:
             # What left a window at one time must not be missing at an earlier one.
-            self._signals, self._now = SignalView(), place.now
-        return Moment(
-            self._connection, self._text, self._catalogs, self._signals, self._people,
-            self._tastes, clock=lambda: place.now, now=place.now,
-        )  # fmt: skip
+            self._views, self._now = self._views._replace(signals=SignalView()), place.now
+        return Moment(self._connection, self._views, clock=lambda: place.now, now=place.now)

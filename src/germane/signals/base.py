@@ -11,15 +11,17 @@ import logging
 
 import apsw
 import msgspec
+import numpy as np
 
-from germane.log.base import arrays_from_chunks, arrays_to_chunks, chunks
+from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
 from germane.log.checkpoint import Arrays
 from germane.log.events import Base
 from germane.model.signals import Signal
 from germane.model.times import Micros
+from germane.signals.decay import IntArray
 from germane.signals.ledger import SignalLedger
-from germane.signals.reach import Reach
-from germane.signals.stored import from_arrays
+from germane.signals.reach import Reach, without_user
+from germane.signals.stored import OF_REACH, from_arrays
 
 _PART = "signals/"
 _logger = logging.getLogger("germane")
@@ -30,10 +32,9 @@ def part_name(number: int) -> str:
     return f"{_PART}{number}"
 
 
-def to_chunks(signals: tuple[Signal, ...], arrays: Arrays) -> list[bytes]:
-    """Return ledgers in their canonical form, and their declarations, as the chunks of a part."""
-    declared = msgspec.json.encode([signal.declaration() for signal in signals])
-    return [declared, *arrays_to_chunks(arrays)]
+def declared_chunk(signals: tuple[Signal, ...]) -> bytes:
+    """Return the first chunk of such a part: the declarations. The ledgers follow in their canonical form."""
+    return msgspec.json.encode([signal.declaration() for signal in signals])
 
 
 def from_base(
@@ -55,6 +56,27 @@ def from_base(
         if was == signals:
             return from_arrays(arrays, signals)
     return _nearest(variants, signals)
+
+
+def without(connection: apsw.Connection, base: Base, user: str) -> tuple[Parts, IntArray]:
+    """Return the parts of a base that change without a user, and the items whose users are a sketch.
+
+    The numbers of the ledgers stay: they are nobody's. A sketch cannot be freed of one user, who stays
+    counted in it; it holds no names and no hashes.
+    """
+    parts: dict[str, list[bytes]] = {}
+    sketched = np.zeros(0, np.int64)
+    number = 0
+    while (name := part_name(number)) in base.parts:
+        declared, *told = chunks(connection, base, name)
+        arrays = arrays_from_chunks(told)
+        reach = {key: array for key, array in arrays.items() if key.startswith(OF_REACH)}
+        changed = without_user({key.removeprefix(OF_REACH): array for key, array in reach.items()}, user)
+        arrays |= {OF_REACH + key: array for key, array in changed.items()}
+        parts[name] = [declared, *arrays_to_chunks(arrays)]
+        sketched = np.union1d(sketched, changed["sketched"])
+        number += 1
+    return parts, sketched
 
 
 def _nearest(

@@ -230,8 +230,9 @@ class SignalCalls:
                 raise InvalidArgument("at", "lies in the future: readings are of now or of the past")
             if moment is not None and moment < now:
                 return read(as_of(connection, declared, moment)[name], items, moment)
-            with self._signals.at(connection, lambda: self._journal.now(connection)) as (ledgers, told):
-                return read(ledgers[name], items, told)
+            with self._signals.at(connection) as ledgers:
+                # The time is told inside the turn: no reader is behind what another one let expire.
+                return read(ledgers[name], items, self._journal.now(connection))
 
 
 def check_window(signal: Signal, window: object) -> None:

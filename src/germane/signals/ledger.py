@@ -130,7 +130,8 @@ class SignalLedger:
         landmark = self.decayed.landmark
         return {
             "landmark": np.array([_NO_LANDMARK if landmark is None else landmark]),
-            "decayed": self.decayed.values[:size],
+            # Shorter where a signal was declared anew, and no reading has made room yet.
+            "decayed": grown(self.decayed.values, size)[:size],
             "totals": self.totals[:size],
             "counters": self.windows.counters(size, minutes, items, recorded_at).reshape(-1),
             "minutes": minutes,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
+from germane.log.checkpoint import Arrays
 from germane.model.times import Micros
 from germane.signals.blocks import Extremes, Numbers
 from germane.signals.decay import FloatArray, IntArray, grown, taken
@@ -142,7 +142,7 @@ class Reach:
         start = self._place[item]
         return np.sort(self._users[start : start + self._held[item]])
 
-    def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+    def to_arrays(self) -> Arrays:
         """Return the state in a form that depends on the set of pairs alone."""
         small = np.flatnonzero((self._held > 0) & (self._held < _LARGE))
         counts = self._held[small].astype(np.int64)
@@ -161,7 +161,7 @@ class Reach:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray[Any, Any]]) -> Reach:
+    def from_arrays(cls, arrays: Arrays) -> Reach:
         """Return the reach that `to_arrays` made arrays of; they are written to."""
         made = cls()
         small, counts, large = arrays["items"], arrays["counts"], arrays["sketched"]
@@ -253,6 +253,23 @@ class Reach:
             apart.add(np.zeros(len(known), np.int64), known)
         apart.add(np.zeros(len(users), np.int64), users)
         return float(apart.values[0])
+
+
+def without_user(arrays: Arrays, user: str) -> Arrays:
+    """Return the arrays of a reach in which a user is not among those who are held one by one."""
+    (hashed,) = hashes([user])
+    owners = np.repeat(np.arange(len(arrays["items"])), arrays["counts"].astype(np.int64))
+    others = arrays["users"] != hashed
+    counts = np.bincount(owners[others], minlength=len(arrays["items"]))
+    waits = arrays["waiting_users"] != hashed
+    left = {name: array[waits] for name, array in arrays.items() if name.startswith("waiting_")}
+    return {
+        **arrays,
+        **left,
+        "items": arrays["items"][counts > 0],
+        "counts": counts[counts > 0].astype(np.uint8),
+        "users": arrays["users"][others],
+    }
 
 
 def hashes(users: Iterable[str]) -> HashArray:

@@ -21,7 +21,8 @@ from germane.signals.reach import Reach
 VERSION = 1
 """Of the arrays, and of how they follow from the log."""
 
-_OF_REACH = "reach_"
+OF_REACH = "reach_"
+"""What the names of the arrays of reach begin with."""
 
 
 def declared_form(signals: tuple[Signal, ...]) -> str:
@@ -46,7 +47,7 @@ def to_arrays(ledgers: list[SignalLedger], reach: Reach, recorded_at: Micros) ->
         # One file a kind of array, not one a signal: each costs a sync when it is written.
         arrays[name] = np.concatenate([part[name] for part in parts])
         arrays[f"{name}_ends"] = np.cumsum([len(part[name]) for part in parts], dtype=np.int64)
-    return arrays | {_OF_REACH + name: array for name, array in reach.to_arrays().items()}
+    return arrays | {OF_REACH + name: array for name, array in reach.to_arrays().items()}
 
 
 def from_arrays(arrays: Arrays, signals: tuple[Signal, ...]) -> tuple[list[SignalLedger], Reach, Micros]:
@@ -63,7 +64,7 @@ def from_arrays(arrays: Arrays, signals: tuple[Signal, ...]) -> tuple[list[Signa
     for number, ledger in enumerate(ledgers):
         ledger.resume({name: _part(arrays, name, number) for name in names}, recorded_at)
     of_reach = {
-        name.removeprefix(_OF_REACH): array for name, array in arrays.items() if name.startswith(_OF_REACH)
+        name.removeprefix(OF_REACH): array for name, array in arrays.items() if name.startswith(OF_REACH)
     }
     return ledgers, Reach.from_arrays(of_reach), recorded_at
 

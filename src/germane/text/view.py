@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,8 +11,8 @@ import numpy as np
 
 from germane.log.checkpoint import Arrays
 from germane.log.content import Row, items_changed_since, schema
-from germane.log.journal import epoch, head
-from germane.log.saved import Checkpoints, differing
+from germane.log.saved import differing
+from germane.log.snapshot import SnapshotView
 from germane.model.reports import Finding
 from germane.text.analysis import VERSION, analyzer
 from germane.text.fields import field_texts
@@ -22,82 +20,30 @@ from germane.text.index import Index, Part, Statistics
 from germane.text.segment import Analyzed, Segment, build, merge
 from germane.text.stored import from_arrays, to_arrays
 
-NAME = "text"
 BLOCK = 4_096
 """Sections that are analysed before they become a segment."""
-WORTH_SAVING = 256
-"""Items whose analysis a checkpoint must save the next process to be worth writing."""
-
-_logger = logging.getLogger("germane")
 
 
-class TextView:
-    """Gives the index that reflects a connection's snapshot of the log.
+class TextView(SnapshotView[Index]):
+    """Gives the index.
 
-    What changed since the index was last asked for is found by the tables' own positions: an item's row
-    carries the last event that touched it. So catching up, replaying and loading a checkpoint lead to one
-    and the same state, and the order in which writes came leaves no trace.
-
-    Parameters
-    ----------
-    store : str
-        The store's id.
-    folder : Path or None
-        Where checkpoints lie; None keeps none.
-    is_read_only : bool
-        Whether to leave everything there as it is.
+    Catching up, replaying and loading a checkpoint lead to one and the same state, and the order in which
+    writes came leaves no trace.
     """
 
+    name = "text"
     title = "text index"
+    part = "text"
+    worth_saving = 256
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._saved = Checkpoints(NAME, self.title, store, folder, is_read_only)
-        self._turn = threading.Lock()
-        self._index: Index | None = None
+        super().__init__(store, folder, is_read_only)
         self._vocabulary: dict[str, int] = {}
         self._shelves: dict[tuple[str, str], int] = {}
-        self._unsaved = 0
-
-    def at(self, connection: apsw.Connection) -> Index:
-        """Return the index at the position that a connection sees, inside its transaction."""
-        seq, turn = head(connection), epoch(connection)
-        index = self._index
-        if index is not None and (index.seq, index.epoch) == (seq, turn):
-            return index
-        with self._turn:
-            index = self._index
-            if index is not None and (index.epoch, index.seq) > (turn, seq):
-                # Another thread has gone on while this one held an older snapshot: serve it apart.
-                return self._apart()._caught_up(connection, seq, turn)
-            self._index = self._caught_up(connection, seq, turn)
-            return self._index
-
-    def save(self, connection: apsw.Connection) -> None:
-        """Write a checkpoint, if that spares the next process enough work.
-
-        Raises
-        ------
-        OSError
-            It could not be written; the store is as good without it.
-        """
-        if not self._saved.are_kept:
-            return
-        if self._index is None and not self._is_behind(connection):
-            return
-        index = self.at(connection)
-        if self._unsaved >= WORTH_SAVING or self._is_behind(connection):
-            self._saved.write(connection, _format(index.lang), to_arrays(index))
-            self._unsaved = 0
-
-    def drop(self) -> None:
-        """Forget the index and its checkpoints; the next query builds it anew."""
-        with self._turn:
-            self._index = None
-            self._saved.clear()
 
     def check(self, connection: apsw.Connection) -> Iterator[Finding]:
         """Yield what is wrong with the index or its checkpoint, against one built from the tables alone."""
-        yield from self._saved.check(connection, _format(schema(connection).lang))[0]
+        yield from self._checkpoints.check(connection, self._format(connection))[0]
         index = self.at(connection)
         fresh = to_arrays(TextView().at(connection))
         try:
@@ -110,16 +56,16 @@ class TextView:
         if index.statistics.sections != len(fresh["ordinals"]):
             yield Finding("text", "the statistics differ from the content")
 
-    def _is_behind(self, connection: apsw.Connection) -> bool:
-        saved = self._saved.newest(connection)
-        changed = connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM item WHERE seq > ? LIMIT ?)", (saved, WORTH_SAVING)
-        ).get
-        return bool(changed >= WORTH_SAVING)
+    def _format(self, connection: apsw.Connection) -> str:
+        # Other items are analysed otherwise when another language is theirs by default.
+        return f"{VERSION}/{schema(connection).lang}"
 
-    def _caught_up(self, connection: apsw.Connection, seq: int, turn: int) -> Index:
+    def _arrays(self, kept: Index) -> Arrays:
+        return to_arrays(kept)
+
+    def _caught_up(self, connection: apsw.Connection, seq: int, turn: int) -> tuple[Index, int]:
         lang = schema(connection).lang
-        index = self._index
+        index = self._kept
         if index is None or index.epoch != turn or index.lang != lang:
             index = self._load(connection, lang, turn)
         changed = items_changed_since(connection, index.seq)
@@ -134,17 +80,11 @@ class TextView:
                 parts.append(Part(segment, np.ones(len(segment), np.bool_)))
             _compact(parts)
         if not count:  # signals and the like touch no content
-            return index.moved_to(seq)
-        self._unsaved += count
-        return Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, tuple(self._shelves))
-
-    def _apart(self) -> TextView:
-        view = TextView()
-        view._saved = self._saved
-        return view
+            return index.moved_to(seq), 0
+        shelves = tuple(self._shelves)
+        return Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, shelves), count
 
     def _load(self, connection: apsw.Connection, lang: str, turn: int) -> Index:
-        self._unsaved = 0
         self._vocabulary, self._shelves = {}, {}
 
         def make(seq: int, arrays: Arrays) -> Index:
@@ -154,7 +94,7 @@ class TextView:
             return index
 
         empty = Index(0, turn, lang, (), Statistics(), self._vocabulary, ())
-        return self._saved.load(connection, _format(lang), make) or empty
+        return self._loaded(connection, make) or empty
 
     def _analyze(self, row: Row, default_lang: str) -> Analyzed | None:
         lang = row.lang or default_lang
@@ -180,11 +120,6 @@ class TextView:
         shelf = self._shelves.setdefault((row.collection, lang), len(self._shelves))
         lengths = (heading, body - heading, code - body)
         return Analyzed(row.ordinal, row.id, row.created_at, shelf, lengths, terms, positions)
-
-
-def _format(lang: str) -> str:
-    """Return the version of checkpoints of an index whose items have this language by default."""
-    return f"{VERSION}/{lang}"
 
 
 def _bury(parts: list[Part], statistics: Statistics, ordinals: Iterable[int]) -> Statistics:

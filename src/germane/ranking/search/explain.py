@@ -42,7 +42,7 @@ def explain_search(
     NotFound
         There never was such an item.
     """
-    index, catalogs, connection = moment.index, moment.catalogs, moment.connection
+    index, catalogs, connection = moment.index, moment.views.catalogs, moment.connection
     found = connection.execute("SELECT ordinal, live, creator FROM item WHERE id = ?", (id,)).fetchone()
     if found is None:
         raise NotFound(f"there is no item {id!r}")

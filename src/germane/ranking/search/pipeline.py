@@ -40,7 +40,7 @@ def search(
     """
     began = time.perf_counter()
     index = moment.index
-    candidates = find_candidates(index, moment.catalogs, moment.connection, request, audience)
+    candidates = find_candidates(index, moment.views.catalogs, moment.connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, moment.now)
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
@@ -69,7 +69,7 @@ def top(
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
     index = moment.index
-    candidates = find_candidates(index, moment.catalogs, moment.connection, request, audience)
+    candidates = find_candidates(index, moment.views.catalogs, moment.connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, moment.now)
     found = ordered(scorer, request, audience, readings, request.offset + request.limit).after(request.offset)
     return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()

@@ -1,4 +1,4 @@
-"""``germane user``: show what is known of a user."""
+"""``germane user``: show what is known of a user, or forget it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ EXAMPLES = """\b
 Examples:
   germane user show ann
   germane user show ann --json
+  germane user forget ann
+  germane user forget ann --erase
 """
 
 SHOWN = 10
@@ -23,15 +25,30 @@ SHOWN = 10
 
 def user(
     ctx: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="show", help="What to do.", show_default=False)],
+    action: Annotated[str, typer.Argument(metavar="show|forget", help="What to do.", show_default=False)],
     name: Annotated[str, typer.Argument(metavar="USER", help="The user.", show_default=False)],
+    erase: Annotated[
+        bool, typer.Option("--erase", help="With forget: the user's signals go, too, and count no more.")
+    ] = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is known of a user."""
+    """Show what is known of a user, or forget it.
+
+    Forgetting removes the user from every event, and the user's relations; the signals stay and are
+    nobody's, unless --erase is given. No file of the store holds a byte of the user afterwards. What
+    contents and creators say is not touched, nor are backups.
+    """
     given = Given.of(ctx, db, as_json)
-    if action != "show":
-        raise Misuse("type 'germane user show USER'")
+    if action == "forget":
+        _forget(given, name, erase)
+    elif action == "show" and not erase:
+        _show(given, name)
+    else:
+        raise Misuse("type 'germane user show USER', or 'germane user forget USER [--erase]'")
+
+
+def _show(given: Given, name: str) -> None:
     with store.reading(given.db) as database:
         state = database.user(name)
     if given.as_json:
@@ -45,3 +62,19 @@ def user(
         first = list(state.affinities.items())[:SHOWN]
         more = ", ..." if len(state.affinities) > SHOWN else ""
         say(f"{'likes':<8} {', '.join(f'{creator} {value:.2f}' for creator, value in first)}{more}")
+
+
+def _forget(given: Given, name: str, erase: bool) -> None:
+    with store.existing(given.db) as database:
+        report = database.forget(name, erase)
+    if given.as_json:
+        print_json(report)
+        return
+    if not (report.events or report.folded or report.files):
+        say(f"Nothing is known of {name}.")
+        return
+    say(f"{name} is forgotten: {counted(report.events, 'event')} changed.")
+    if erase and report.folded:
+        say(f"{counted(report.folded, 'signal')} beyond retention stay counted, as nobody's.")
+    if report.sketched:
+        say(f"{counted(report.sketched, 'item')} beyond retention may count one distinct user more.")
