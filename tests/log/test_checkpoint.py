@@ -21,7 +21,6 @@ from germane import Item, Schema
 from germane.log import checkpoint
 from germane.log.checkpoint import Manifest
 from germane.log.journal import head
-from germane.text import view
 from germane.text.analysis import VERSION
 from germane.text.index import Index
 from germane.text.stored import from_arrays, to_arrays
@@ -374,7 +373,7 @@ def test_an_older_sound_one_is_used(store: Path, wanted: list[tuple[int, Answer]
 def test_of_another_format_or_epoch_it_is_passed_over(store: Path) -> None:
     path = saved(store)
     with germane.open(store) as db, db._journal.read() as connection:
-        db._text._saved.write(connection, "another/english", to_arrays(db._text.at(connection)))
+        db._text._checkpoints.write(connection, "another/english", to_arrays(db._text.at(connection)))
     assert saved(store) == path
     assert json.loads((path / "manifest.json").read_bytes().split(b"\n")[0])["format"] == "another/english"
     with germane.open(store) as db:

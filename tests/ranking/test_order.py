@@ -218,6 +218,9 @@ def test_a_block_of_what_a_user_is_against_is_not_passed_over() -> None:
     db.put_many(Item(id=f"i{number:05}") for number in range(20 * BLOCK))
     db.update("i00000", metadata={"price": 1})
     db.signal("dislike", f"i{19 * BLOCK:05}", user="u")
+    with db._moments.at(None) as moment, moment.ledgers() as (ledgers, now):
+        audience = moment.audience("u", now)
+        check(Readings(moment.connection, ledgers, moment.catalog, now, "", audience), profile, 1.0, 1, 0)
     page = db.retrieve("p", user="u", limit=2)
     assert [(result.id, result.raw) for result in page.items] == [(f"i{19 * BLOCK:05}", 1.0), ("i00000", 0.5)]
 

@@ -61,7 +61,7 @@ def one_by_one(db: germane.Database, text: str, wanted: int, **how: Any) -> list
     """Return the best ids where the bound is asked after each row, and not after 64."""
     with db._moments.at() as moment:
         request = search_request(text, **{**SEARCH_DEFAULTS, **how})
-        candidates = find_candidates(moment.index, moment.catalogs, moment.connection, request, NOBODY)
+        candidates = find_candidates(moment.index, moment.views.catalogs, moment.connection, request, NOBODY)
         scorer = Scorer(moment.index, candidates, request.weights, moment.now)
         rows = best(scorer, wanted, NOBODY.muted, step=1).rows.tolist()
         return [moment.index.id_bytes(row).decode() for row in rows]
