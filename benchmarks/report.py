@@ -294,6 +294,22 @@ def retrieval() -> str:
     return "\n\n".join(parts)
 
 
+def personal() -> str:
+    """Show how long a page for a user takes."""
+    found = results("personal")
+    of = found["settings"]
+    told = (
+        f"{of['items']:,} items with vectors of {of['dimension']}, {of['events']:,} events of"
+        f" {of['users']:,} users. The first `for_you` of a process: {found['first_s']:.1f} s."
+    )
+    rows = [
+        [name, *(f"{each[key]:,.0f}" for key in ("p50_us", "p99_us", "median_p50_us", "median_p99_us"))]
+        for name, each in found["cases"].items()
+    ]
+    head = ["page of 20", "p50, us", "p99, us", "median of repeats, p50", "p99"]
+    return f"{told}\n\n{table(head, rows)}"
+
+
 def opening() -> str:
     """Show the first readings of a process that opens a large store."""
     found = results("opening")
@@ -382,7 +398,15 @@ def _megabytes(count: int) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "machine": lambda: machine(
-        "quality", "learning", "speed", "signals", "retrieve", "reactivity", "opening", "popularity"
+        "quality",
+        "learning",
+        "speed",
+        "signals",
+        "retrieve",
+        "personal",
+        "reactivity",
+        "opening",
+        "popularity",
     ),
     "requirement": requirement,
     "steps": steps,
@@ -393,6 +417,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "speed": speed,
     "signals": signals,
     "retrieval": retrieval,
+    "personal": personal,
     "reactivity": reactivity,
     "opening": opening,
     "popularity": popularity,

@@ -228,6 +228,7 @@ def test_a_block_of_what_a_user_is_against_is_not_passed_over() -> None:
 def test_few_candidates_are_ranked_as_many_are(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = Profile("p", boosts=["log1p(view.decayed)", "2 recency.48h"], penalties=["like.decayed"])
     monkeypatch.setattr(order, "FEW", 32_768)
+    monkeypatch.setattr(order, "EXACT_AT_ONCE", 256)
     for share in (1.0, 0.7, 0.1):
         for wanted in (1, 20, 5_000):
             store.read(partial(check, profile=profile, share=share, wanted=wanted, seed=1))

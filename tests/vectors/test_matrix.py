@@ -45,6 +45,31 @@ def test_what_was_set_last_is_there_and_what_was_seen_stays(
         assert np.array_equal(array, told[name])
 
 
+@pytest.mark.parametrize("looks_every", [1, 7, 1_000])
+def test_vectors_that_change_often_keep_no_rows_for_good(looks_every: int) -> None:
+    """Fails if rows are moved without what they are of, or if those that were given up are kept."""
+    dice = np.random.default_rng(3)
+    made, known, seen = Vectors(), dict[int, list[float]](), []
+    for step in range(600):
+        ordinal = int(dice.integers(0, 50))
+        vector = dice.normal(size=3).astype(np.float32)
+        made.set(ordinal, vector if step % 5 else None)
+        known.pop(ordinal, None)
+        if step % 5:
+            known[ordinal] = vector.tolist()
+        if step % looks_every == 0:
+            seen.append((made.seen(), dict(known)))
+    for rows, expected in [*seen, (made.seen(), known)]:
+        ordinals = np.array(sorted(expected), np.int64)
+        held = rows.rows(ordinals)
+        assert rows.items[held].tolist() == ordinals.tolist()
+        assert rows.matrix[held].tolist() == [expected[ordinal] for ordinal in ordinals.tolist()]
+        assert np.array_equal(rows.norms[held], lengths(rows.matrix[held]))
+        assert np.count_nonzero(rows.items >= 0) == len(expected)
+        assert len(rows.matrix) <= 2 * 64
+    assert len(made) == len(known)
+
+
 def test_the_bits_of_a_cosine_do_not_depend_on_how_many_are_computed() -> None:
     """Fails if sums are those of a matrix product, which adds in the order that suits it."""
     dice = np.random.default_rng(1)

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from germane.knowledge.columns import Column, Made, drafted, texts_of
+from germane.knowledge.ids import Ids
 from germane.knowledge.stored import FORMAT, canonical, from_arrays, to_arrays
 from germane.log.checkpoint import Arrays
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
@@ -31,7 +32,7 @@ BLOCK = 65_536
 class Catalog:
     """The fields of live items as columns; immutable, so that readers need no lock.
 
-    Ids are not held here: the tables have an index of them.
+    Ids are not held here, but those that were asked for: the tables have an index of them.
 
     Parameters
     ----------
@@ -42,12 +43,19 @@ class Catalog:
     columns : mapping of str to Column
         ``type``, ``collection``, ``kind``, ``creator``, ``created_at``, ``tags``, and ``meta.NAME`` hold
         values of live items; ``document`` also those of others.
+    ids : Ids
+        Shared with the catalogues before and after.
+    cards : dict of int to any
+        What was made of single items, by ordinal, by whoever made it: of no more than the item's state and
+        content, and where documents list it. It goes when any of these changes.
     """
 
     seq: int
     epoch: int
     live: BoolArray
     columns: dict[str, Column]
+    ids: Ids = field(default_factory=Ids, repr=False, compare=False)
+    cards: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def has(self, name: str) -> bool:
@@ -119,11 +127,15 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> tuple
     if not block and not documents:  # signals and the like change nothing here
         return replace(catalog, seq=seq), 0
     columns, live, count = dict(catalog.columns), catalog.live.copy(), 0
+    cards = {} if documents else dict(catalog.cards)
     while block:
         count += len(block)
         changed = np.fromiter((state.ordinal for state in block), np.int64, len(block))
         live = np.append(live, np.zeros(max(0, int(changed[-1]) + 1 - len(live)), np.bool_))
         live[changed] = np.fromiter((state.live for state in block), np.bool_, len(block))
+        if cards:
+            for ordinal in changed.tolist():
+                cards.pop(ordinal, None)
         values = _values(columns, [state for state in block if state.live])
         for name in columns.keys() | values.keys():
             if name != "document":
@@ -136,7 +148,7 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> tuple
             columns.get("document", Column()), documents, listed(connection, documents)
         )
     held = {name: column for name, column in columns.items() if len(column)}
-    return Catalog(seq, catalog.epoch, live, held), count
+    return Catalog(seq, catalog.epoch, live, held, catalog.ids, cards), count
 
 
 def _values(columns: dict[str, Column], states: list[State]) -> dict[str, Column]:

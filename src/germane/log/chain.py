@@ -14,6 +14,7 @@ import apsw
 
 from germane.log.base import is_sealed
 from germane.log.events import Base, Event, decode
+from germane.log.reader import last
 from germane.model.errors import Corruption
 
 BEFORE_ALL_TIMES = -(2**63)
@@ -39,9 +40,7 @@ class End(NamedTuple):
 
 def end(connection: apsw.Connection) -> End:
     """Return where a log ends."""
-    found = connection.execute(
-        "SELECT seq, recorded_at, checksum FROM log ORDER BY seq DESC LIMIT 1"
-    ).fetchone()
+    found = last(connection)
     return End(*found) if found else End(0, BEFORE_ALL_TIMES, 0)
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from germane.log.base import SCHEMAS, base_of, chunks
 from germane.log.events import DeclareSchema, decode, metadata_from_plain
+from germane.log.reader import remembered
 from germane.log.tables import DIMENSION
 from germane.model.documents import Document, Placement
 from germane.model.embeddings import from_bytes
@@ -269,8 +270,7 @@ def collections(connection: apsw.Connection) -> dict[str, int]:
 
 def schema(connection: apsw.Connection) -> Schema:
     """Return the store's schema."""
-    declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
-    return _schema(declared) if declared else Schema()
+    return remembered(connection, "schema", _declared)
 
 
 def schemas(connection: apsw.Connection) -> list[tuple[int, Schema]]:
@@ -326,6 +326,11 @@ def refuse_changed_versions(connection: apsw.Connection, declared: Schema) -> No
 
 _NO_CONTENT = ("", None, None, None, "")
 """What is left of a deleted item whose content is missing, so that deleting it helps."""
+
+
+def _declared(connection: apsw.Connection) -> Schema:
+    declared = connection.execute("SELECT value FROM declared WHERE key = 'schema'").get
+    return _schema(declared) if declared else Schema()
 
 
 @lru_cache(maxsize=8)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 
+from germane.log.reader import Reader
 from germane.log.tables import APPLICATION_ID
 from germane.log.tail import unfinished
 from germane.model.errors import Corruption, InvalidArgument, NotFound, ReadOnly
@@ -57,20 +58,22 @@ class JournalFile:
             The path cannot be used; the message says why.
         """
         if self.path is None:
-            return _prepared(apsw.Connection(":memory:"))
+            connection = apsw.Connection(":memory:")
+            _prepare(connection)
+            return connection
         if self._read_only:
             if not self.path.is_file():
                 raise NotFound(f"there is no store in {self.folder}: 'germane init' makes one")
-            connection = self.reader()
-            with _closed_on_error(connection):
-                self._refuse_foreign(connection)
-            return connection
+            reader = self.reader()
+            with _closed_on_error(reader):
+                self._refuse_foreign(reader)
+            return reader
         self._make_folder()
         self._refuse_emptied()
         has_wal = self._has_wal()
         connection = apsw.Connection(str(self.path), _WRITE)
         with _closed_on_error(connection):
-            _prepared(connection)
+            _prepare(connection)
             self._refuse_foreign(connection)
             _wal_mode(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -78,15 +81,17 @@ class JournalFile:
                 self._report_tail(connection)
         return connection
 
-    def reader(self) -> apsw.Connection:
+    def reader(self) -> Reader:
         """Return one more connection, that cannot write."""
         assert self.path is not None
         if self._immutable:
             uri = f"{self.path.as_uri()}?immutable=1"
-            return _prepared(apsw.Connection(uri, _READ | apsw.SQLITE_OPEN_URI))
-        connection = apsw.Connection(str(self.path), _READ)
+            connection = Reader(uri, _READ | apsw.SQLITE_OPEN_URI)
+            _prepare(connection)
+            return connection
+        connection = Reader(str(self.path), _READ)
         with _closed_on_error(connection):
-            _prepared(connection)
+            _prepare(connection)
             try:
                 connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             except (apsw.CantOpenError, apsw.ReadOnlyError):
@@ -177,11 +182,10 @@ def pragma(connection: apsw.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").get)
 
 
-def _prepared(connection: apsw.Connection) -> apsw.Connection:
+def _prepare(connection: apsw.Connection) -> None:
     connection.set_busy_timeout(BUSY_MS)
     # Whatever is sorted stays off the disk outside of the folder.
     connection.execute("PRAGMA temp_store = MEMORY")
-    return connection
 
 
 @contextmanager

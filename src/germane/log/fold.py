@@ -261,10 +261,11 @@ def _add_root(connection: apsw.Connection, seq: int, event: AddRoot) -> None:
 
 
 def _record_signal(connection: apsw.Connection, seq: int, event: RecordSignal) -> None:
-    if event.is_first:
-        _hear_of(connection, (event.item,))
+    # First of all: under an id that was used, nothing is changed.
     if event.event_id is not None:
         connection.execute("INSERT INTO event_id VALUES (?, ?, 0)", (event.event_id, seq))
+    if event.is_first:
+        _hear_of(connection, (event.item,))
 
 
 def _record_signals(connection: apsw.Connection, seq: int, event: RecordSignals) -> None:

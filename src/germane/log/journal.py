@@ -19,6 +19,7 @@ from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
 from germane.log.file import BUSY_MS, JournalFile, pragma
 from germane.log.fold import fold, folded, is_marked, mark, refold
+from germane.log.reader import Reader, last, remembered
 from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
 from germane.log.tip import Tip
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
@@ -67,14 +68,20 @@ class Writer:
         return self.tip.head
 
     def append(self, event: Event, at: int | None = None) -> int:
-        """Append an event that happened at a time (now, without one), and return its position."""
+        """Append an event that happened at a time (now, without one), and return its position.
+
+        Raises
+        ------
+        apsw.ConstraintError
+            It is a signal under an event id that was used; nothing changed.
+        """
         at = self.now if at is None else at
         seq = self.tip.head + 1
+        fold(self.connection, seq, event)
         self.has_changed = True
         kind, data = encode(event)
         checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
         self._execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum))
-        fold(self.connection, seq, event)
         self.tip.move(event, seq, self.now, checksum)
         if is_marked(seq, event):
             self.reached = seq
@@ -137,7 +144,7 @@ class Journal:
         self._turn: AbstractContextManager[Any] = self._memory_turn if folder is None else self._write_turn
         self._time_turn = threading.Lock()
         self._latest = BEFORE_ALL_TIMES
-        self._idle: list[apsw.Connection] = []
+        self._idle: list[Reader] = []
         self._closed = False
         self._process = os.getpid()
         self._wal: WalSync | None = None
@@ -186,11 +193,11 @@ class Journal:
                 connection = self._file.reader()
         try:
             with translated(self.path):
-                connection.execute("BEGIN")
+                connection.begin()
                 yield connection
         finally:
             with suppress(apsw.Error):
-                connection.execute("ROLLBACK")
+                connection.leave()
             self._idle.append(connection)
             if self._closed:
                 self._let_go()
@@ -421,13 +428,18 @@ class Journal:
 
 def head(connection: apsw.Connection) -> int:
     """Return the position of the last event, 0 without any."""
-    return int(connection.execute("SELECT max(seq) FROM log").get or 0)
+    found = last(connection)
+    return found[0] if found else 0
 
 
 def epoch(connection: apsw.Connection) -> int:
     """Return how often the tables were folded anew; views derived from another epoch do not count."""
-    value = connection.execute("SELECT value FROM store WHERE key = 'epoch'").get
+    value = remembered(connection, "epoch", _epoch)
     try:
         return int(value)
     except (TypeError, ValueError):
         raise Corruption(f"the store's epoch is {value!r}, and no number: restore a backup") from None
+
+
+def _epoch(connection: apsw.Connection) -> Any:
+    return connection.execute("SELECT value FROM store WHERE key = 'epoch'").get

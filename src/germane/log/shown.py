@@ -34,6 +34,8 @@ CREATE TABLE IF NOT EXISTS page (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
 CREATE TABLE IF NOT EXISTS secret (value BLOB NOT NULL) STRICT;
 """
 _SWEEP_EVERY = 256
+_WAL_PAGES = 4_096
+"""Pages of write-ahead log that are copied back at a time: a page that is shown waits for it rarely."""
 _BUSY_MS = 1_000
 
 T = TypeVar("T")
@@ -79,17 +81,24 @@ class Shown:
         """
 
         def write(connection: apsw.Connection) -> bool:
-            with connection:
+            execute = connection.cursor().execute
+            execute("BEGIN IMMEDIATE")
+            try:
                 if key is not None:
-                    connection.execute(
+                    execute(
                         "INSERT OR REPLACE INTO feed (key, expires, state) VALUES (?, ?, ?)",
                         (key, now + KEPT_FOR, state),
                     )
                 if page is not None:
-                    connection.execute("INSERT OR REPLACE INTO page (id, data) VALUES (?, ?)", (page, data))
+                    execute("INSERT OR REPLACE INTO page (id, data) VALUES (?, ?)", (page, data))
                 if self._writes % _SWEEP_EVERY == 0:
                     _sweep(connection, now)
-                self._writes += 1
+                execute("COMMIT")
+            except BaseException:
+                with suppress(apsw.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            self._writes += 1
             return True
 
         return (key is None and page is None) or bool(self._try(write))
@@ -180,6 +189,7 @@ class Shown:
                 connection.set_busy_timeout(_BUSY_MS)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = OFF")
+                connection.wal_autocheckpoint(_WAL_PAGES)
                 connection.execute(_TABLES)
             except BaseException:
                 connection.close()

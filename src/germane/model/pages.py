@@ -112,8 +112,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     references: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "metadata", frozen(self.metadata))
-        msgspec.structs.force_setattr(self, "contributions", FrozenDict(self.contributions))
+        if type(self.metadata) is not FrozenDict:
+            msgspec.structs.force_setattr(self, "metadata", frozen(self.metadata))
+        if type(self.contributions) is not FrozenDict:
+            msgspec.structs.force_setattr(self, "contributions", FrozenDict(self.contributions))
 
 
 class TermStat(msgspec.Struct, frozen=True):

@@ -69,13 +69,8 @@ def check_names(values: object, field: str) -> tuple[str, ...]:
     """Return distinct names (tags, collections) in the order given; those of a set by code point."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidArgument(field, f"must be a list of strings, not {type(values).__name__}")
-    if isinstance(values, (list, tuple)) and all(
-        type(value) is str and 0 < len(value) <= ID_LENGTH for value in values
-    ):
-        # Whether any holds what none may is seen of all at once.
-        together = "".join(values)
-        if together.isascii() and not _CONTROL.search(together):
-            return tuple(dict.fromkeys(values))
+    if isinstance(values, (list, tuple)) and set(map(type, values)) <= {str} and are_plain_ids(values):
+        return tuple(dict.fromkeys(values))
     names = tuple(dict.fromkeys(check_id(value, field) for value in values))
     return tuple(sorted(names)) if isinstance(values, Set) else names
 

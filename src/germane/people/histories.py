@@ -108,8 +108,11 @@ class Histories:
 
     def are_of(self, marks: Marks, signals: Collection[str]) -> BoolArray:
         """Return which events are of some signals."""
-        numbers = [self._names[name] for name in signals if name in self._names]
-        return np.isin(marks.names, numbers)
+        found = np.zeros(len(marks.names), np.bool_)
+        for name in signals:
+            if name in self._names:
+                found |= marks.names == self._names[name]
+        return found
 
     def counts(self, items: IntArray) -> IntArray:
         """Return how many events of users each of some items ever had."""

@@ -46,7 +46,8 @@ class Pairs:
 
     def of(self, user: int) -> IntArray:
         """Return the items of a user, ascending."""
-        return _united([run[_range(run, user)] for run in self._runs]) & _ITEM
+        theirs = [part for run in self._runs if len(part := run[_range(run, user)])]
+        return _united(theirs) & _ITEM
 
     def keys(self) -> IntArray:
         """Return all pairs as integers, ascending."""

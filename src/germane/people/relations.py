@@ -39,9 +39,9 @@ def unrelate(writer: Writer, user: str, relation: str, target: str) -> Receipt:
 def relations_of(connection: apsw.Connection, user: str) -> dict[str, list[str]]:
     """Return for each relation its targets, in the order in which they were related."""
     found: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
-    query = "SELECT relation, target FROM relation WHERE user = ? ORDER BY seq"
-    for relation, target in connection.execute(query, (user,)):
-        found[str(relation)].append(str(target))
+    query = "SELECT seq, relation, target FROM relation WHERE user = ?"
+    for _, relation, target in sorted(connection.execute(query, (user,))):
+        found[relation].append(target)
     return found
 
 

@@ -237,6 +237,8 @@ class Seen:
         self._weights.add(marks.progress())
 
     def _due(self, user: int, now: Micros) -> Marks:
+        if not len(self._waiting.at):
+            return self._waiting
         return self._waiting.chosen((self._waiting.users == user) & (self._waiting.at <= now))
 
 

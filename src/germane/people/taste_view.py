@@ -11,6 +11,7 @@ from germane.log.base import Parts, arrays_from_chunks, arrays_to_chunks, chunks
 from germane.log.checkpoint import Arrays
 from germane.log.content import schema, schemas_from
 from germane.log.events import Base
+from germane.log.reader import remembered
 from germane.log.state import StateView
 from germane.people.tastes import PART, Kind, Tastes
 
@@ -26,7 +27,7 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
     part = "people"
 
     def _how(self, connection: apsw.Connection) -> tuple[Kind, ...]:
-        return Kind.of(schema(connection).signals)
+        return remembered(connection, "kinds", _kinds)
 
     def _format(self, how: tuple[Kind, ...]) -> str:
         return f"{FORMAT}/{hashlib.blake2b(msgspec.json.encode(how), digest_size=8).hexdigest()}"
@@ -36,6 +37,10 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
 
     def _resumed(self, how: tuple[Kind, ...], seq: int, arrays: Arrays) -> Tastes:
         return Tastes.from_arrays(how, seq, arrays)
+
+
+def _kinds(connection: apsw.Connection) -> tuple[Kind, ...]:
+    return Kind.of(schema(connection).signals)
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:

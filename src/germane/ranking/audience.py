@@ -88,9 +88,9 @@ class Audience:
 
     @cached_property
     def touched(self) -> IntArray:
-        """Ordinals of what a signal or a relation of theirs was on."""
+        """Ordinals of what a signal or a relation of theirs was on, in no order."""
         on = [target for relation in ("save", "mute", "hide") for target in self.relations[relation]]
-        return np.union1d(self.seen, self._ordinals(on, ()))
+        return np.append(self.seen, self._ordinals(on, ())) if on else self.seen
 
     @cached_property
     def known_creators(self) -> frozenset[str]:
@@ -153,10 +153,6 @@ class Audience:
         with self._views.neighbours.at(self._connection) as found:
             return found.again(self.user, self._now, against)
 
-    def admitted(self, live: BoolArray) -> BoolArray:
-        """Return which of the live items may be returned."""
-        return live & ~mask_of(self.hidden, len(live)) if len(self.hidden) else live
-
     def state(self, name: str, size: int) -> BoolArray:
         """Return which items are in a state that filters ask for: bool[size]."""
         if name == "unseen":
@@ -175,13 +171,13 @@ class Audience:
         one, all_of = "SELECT ordinal FROM item WHERE id = ?", "SELECT ordinal FROM item WHERE creator = ?"
         if self._connection is None:
             return np.zeros(0, np.int64)
-        found = [
+        found = {
             ordinal
             for query, names in ((one, items), (all_of, creators))
             for name in names
             for (ordinal,) in self._connection.execute(query, (name,))
-        ]
-        return np.unique(np.array(found, np.int64))
+        }
+        return np.array(sorted(found), np.int64)
 
 
 NOBODY = Audience(None)
@@ -203,6 +199,14 @@ def filtered(part: Filter) -> Reason:
     """Return that an item does not meet a part of a filter."""
     text = str(part)
     return Reason("Seen" if text == "unseen" else "Filter", {"filter": text})
+
+
+def are_among(ordinals: IntArray, some: IntArray) -> BoolArray:
+    """Tell of each ordinal whether it is among some, which are ascending: bool[ordinals]."""
+    if not len(some):
+        return np.zeros(len(ordinals), np.bool_)
+    found: BoolArray = some.take(some.searchsorted(ordinals), mode="clip") == ordinals
+    return found
 
 
 def mask_of(ordinals: IntArray, size: int) -> BoolArray:

@@ -122,16 +122,20 @@ def record(writer: Writer, row: Row) -> Receipt:
     target = tip.target(row.item)
     rev = target.rev or None
     check_ahead(row.at, writer.now, "at")
-    if row.event_id is not None:
-        before = Earlier(writer.connection).row(row.event_id)
-        if before is not None:
-            check_same(row, before)
-            return Receipt(row.item, rev, tip.head, changed=False, duplicate=True)
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
         position=row.position, is_timed=row.at is not None, is_first=target.ordinal is None,
     )  # fmt: skip
-    return Receipt(row.item, rev, writer.append(event, row.at), changed=True)
+    try:
+        seq = writer.append(event, row.at)
+    except apsw.ConstraintError:
+        # Asked first, the table would be looked through twice for every new id.
+        before = None if row.event_id is None else Earlier(writer.connection).row(row.event_id)
+        if before is None:
+            raise
+        check_same(row, before)
+        return Receipt(row.item, rev, tip.head, changed=False, duplicate=True)
+    return Receipt(row.item, rev, seq, changed=True)
 
 
 class Earlier:

@@ -11,6 +11,8 @@ VectorArray = np.ndarray[Any, np.dtype[np.float32]]
 
 _ROWS = 2_048
 """Vectors that are widened to float64 at a time."""
+_LONG = 32
+"""Numbers of a row from which on it is added up as a row."""
 
 
 def cosines(matrix: VectorArray, norms: FloatArray, vector: VectorArray) -> FloatArray:
@@ -61,9 +63,16 @@ def sums(rows: FloatArray) -> FloatArray:
     >>> sums(np.array([[1.0, 2.0, 3.0]])).tolist()
     [6.0]
     """
-    while (width := rows.shape[1]) > 1:
+    # What is added lies side by side: in rows while they are long, then in columns.
+    while (width := rows.shape[1]) > _LONG:
         half = (width + 1) // 2
         folded = rows[:, :half].copy()
         folded[:, : width - half] += rows[:, half:]
         rows = folded
-    return rows[:, 0]
+    columns = rows.T.copy()
+    while (width := len(columns)) > 1:
+        half = (width + 1) // 2
+        columns[: width - half] += columns[half:]
+        columns = columns[:half]
+    found: FloatArray = columns[0]
+    return found

@@ -67,30 +67,34 @@ class Rows(NamedTuple):
         wanted : int
             How many of the nearest must be.
         """
-        inside = (self.items >= 0) & (self.items < len(among)) & (self.norms > 0)
-        rows = np.flatnonzero(inside)
-        rows = rows[among[self.items[rows]]]
+        inside = among.take(self.items, mode="clip")  # what no row is of, -1, is taken for the first item
+        inside &= (self.items >= 0) & (self.items < len(among)) & (self.norms > 0)
         length = float(lengths(vector[None])[0])
         if not length:
             return np.zeros(0, np.int64)
-        if len(rows) <= wanted:
-            return self.items[rows]
-        norms = self.norms[rows]
-        if not (_SAFE[0] < norms.min() and norms.max() < _SAFE[1]):
-            return self.items[rows]
+        count = int(np.count_nonzero(inside))
+        if count <= wanted:
+            return self.items[inside]
+        least = float(self.norms.min(initial=np.inf, where=inside))
+        greatest = float(self.norms.max(initial=0.0, where=inside))
+        if not (_SAFE[0] < least and greatest < _SAFE[1]):
+            return self.items[inside]
         direction = (vector / length).astype(np.float32)
-        rough = (self.matrix @ direction)[rows].astype(np.float64) / norms
+        rough = np.full(len(inside), -np.inf)
+        np.divide(self.matrix @ direction, self.norms, out=rough, where=inside)
         # A sum of d products is off by d roundings at most, a direction by one in each of its numbers.
         slack = 2 * (len(vector) + 4) * _UNIT_ERROR
-        least = np.partition(rough, len(rough) - wanted)[len(rough) - wanted]
-        near: IntArray = self.items[rows[rough >= least - 2 * slack]]
+        threshold = np.partition(rough, len(rough) - wanted)[len(rough) - wanted] - 2 * slack
+        near: IntArray = self.items[rough >= threshold]
         return near
 
 
 class Vectors:
     """The vectors of items, set one by one.
 
-    Whoever asked for `seen` keeps what they were given: what they could see is copied before it changes.
+    Whoever asked for `seen` keeps what they were given. A row that they can see is never written to: an item
+    whose vector changes gets another row, and what rows are of is copied before it changes. Rows that are
+    given up go when there is no room for more.
 
     Examples
     --------
@@ -106,14 +110,14 @@ class Vectors:
         self._items: IntArray = np.zeros(0, np.int64)
         self._row_of: RowArray = np.zeros(0, np.int32)
         self._count = 0  # rows in use, with those that were given up
-        self._measured = 0  # rows whose length is known
-        self._free: list[int] = []
-        self._is_seen = False  # whether others see the matrix, or the rows of items
+        self._gone = 0  # rows that were given up
+        self._seen = 0  # rows that others may see; their lengths are known
+        self._are_items_seen = False  # whether others see what those rows are of, or the rows of items
         self._are_rows_seen = False
 
     def __len__(self) -> int:
         """Return how many items have a vector."""
-        return self._count - len(self._free)
+        return self._count - self._gone
 
     @property
     def dimension(self) -> int:
@@ -121,7 +125,7 @@ class Vectors:
         return int(self._matrix.shape[1])
 
     def row(self, ordinal: int) -> int:
-        """Return an item's row, -1 without a vector."""
+        """Return an item's row, -1 without a vector; it holds until a vector is set."""
         return int(self._row_of[ordinal]) if ordinal < len(self._row_of) else -1
 
     def taken(self, rows: IntArray) -> VectorArray:
@@ -132,28 +136,22 @@ class Vectors:
     def set(self, ordinal: int, vector: VectorArray | None) -> None:
         """Give an item a vector in place of the one it has, or none."""
         row = self.row(ordinal)
-        if vector is None:
-            if row >= 0:
-                self._own()
-                self._own_rows()
-                self._row_of[ordinal], self._items[row] = -1, -1
-                self._free.append(row)
+        if vector is not None and row >= self._seen:
+            self._matrix[row] = vector
             return
-        if row < 0:
-            row = self._room(ordinal, len(vector))
-        else:
-            self._own()
-        self._matrix[row] = vector
-        if row < self._measured:
-            self._norms[row] = lengths(self._matrix[row : row + 1])[0]
+        if row >= 0:
+            self._give_up(ordinal, row)
+        if vector is not None:
+            row = self._new_row(ordinal, len(vector))
+            self._matrix[row] = vector
 
     def seen(self) -> Rows:
         """Return the vectors as they are now."""
-        if self._measured < self._count:
-            part = slice(self._measured, self._count)
+        if self._seen < self._count:
+            part = slice(self._seen, self._count)
             self._norms[part] = lengths(self._matrix[part])
-            self._measured = self._count
-        self._is_seen = self._are_rows_seen = True
+            self._seen = self._count
+        self._are_items_seen = self._are_rows_seen = True
         count = self._count
         return Rows(self._matrix[:count], self._norms[:count], self._items[:count], self._row_of)
 
@@ -176,45 +174,50 @@ class Vectors:
             raise ValueError("vectors and their items differ in number")
         made = cls()
         made._matrix, made._items = matrix, items
-        made._norms = np.zeros(len(items))
         made._row_of = np.full(int(items.max(initial=-1)) + 1, -1, np.int32)
         made._row_of[items] = np.arange(len(items), dtype=np.int32)
-        made._count = len(items)
-        made._is_seen = True  # the arrays may be those of a file, which is not written to
+        made._norms = lengths(matrix)
+        made._count = made._seen = len(items)
+        made._are_items_seen = True  # the arrays may be those of a file, which is not written to
         return made
 
-    def _room(self, ordinal: int, dimension: int) -> int:
+    def _give_up(self, ordinal: int, row: int) -> None:
+        if row < self._seen and self._are_items_seen:
+            self._items, self._are_items_seen = self._items.copy(), False
+        self._own_rows()
+        self._row_of[ordinal], self._items[row] = -1, -1
+        self._gone += 1
+
+    def _new_row(self, ordinal: int, dimension: int) -> int:
+        if self._count == len(self._matrix):
+            self._make_room(dimension)
         if ordinal < len(self._row_of):
             self._own_rows()
         else:
             larger = np.full(max(ordinal + 1, len(self._row_of) * 3 // 2, 64), -1, np.int32)
             larger[: len(self._row_of)] = self._row_of
             self._row_of, self._are_rows_seen = larger, False
-        if self._free:
-            self._own()
-            row = self._free.pop()
-        else:
-            row = self._count
-            self._count += 1
-            if row >= len(self._matrix):
-                self._grow(max(self._count, row * 3 // 2, 64), dimension)
+        row = self._count
+        self._count += 1
         self._row_of[ordinal], self._items[row] = row, ordinal
         return row
 
-    def _grow(self, size: int, dimension: int) -> None:
+    def _make_room(self, dimension: int) -> None:
+        """Move to larger arrays, without the rows that were given up."""
+        kept = np.flatnonzero(self._items[: self._count] >= 0)
+        count, size = len(kept), max(len(kept) * 3 // 2, 64)
         matrix, norms = np.zeros((size, dimension), np.float32), np.zeros(size)
         items = np.full(size, -1)
-        if len(self._matrix):
-            matrix[: len(self._matrix)] = self._matrix
-        norms[: len(self._norms)], items[: len(self._items)] = self._norms, self._items
-        self._matrix, self._norms, self._items, self._is_seen = matrix, norms, items, False
-
-    def _own(self) -> None:
-        """Copy what others can see, before it changes."""
-        if self._is_seen:
-            self._matrix, self._norms = self._matrix.copy(), self._norms.copy()
-            self._items, self._is_seen = self._items.copy(), False
+        if count:
+            matrix[:count] = self._matrix[kept] if self._gone else self._matrix[:count]
+        norms[:count], items[:count] = self._norms[kept], self._items[kept]
+        if self._gone:
+            self._own_rows()
+            self._row_of[items[:count]] = np.arange(count, dtype=np.int32)
+        self._matrix, self._norms, self._items, self._are_items_seen = matrix, norms, items, False
+        self._count, self._gone, self._seen = count, 0, int(kept.searchsorted(self._seen))
 
     def _own_rows(self) -> None:
+        """Copy what others can see, before it changes."""
         if self._are_rows_seen:
             self._row_of, self._are_rows_seen = self._row_of.copy(), False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from germane.ranking.behaviour import formulas
 from germane.ranking.behaviour.interval import BOUNDING, Interval
 from germane.ranking.behaviour.kept import Reads, Scales, kept_bounds
 from germane.ranking.behaviour.operations import EXACT, ROUGH, SLACK, FloatArray, Operations
-from germane.ranking.behaviour.readings import Reading, Readings, Zero
+from germane.ranking.behaviour.readings import Reading, Readings, Scores, Zero
 from germane.signals.blocks import Numbers
 from germane.signals.decay import BLOCK, IntArray
 from germane.text.segment import BoolArray
@@ -103,6 +103,7 @@ class Evaluation:
         self.parts = parts
         self._scales = scales
         self._over: dict[tuple[Form, int], FloatArray] = {}
+        self._known: tuple[IntArray, FloatArray] | None = None
 
     @property
     def is_over_candidates(self) -> bool:
@@ -122,22 +123,65 @@ class Evaluation:
         """Whether any number is drawn by the seed: to find the best of such all must be drawn."""
         return any(part.form.term.kind == "shuffle" for part in self.parts)
 
+    @property
+    def above_zero(self) -> IntArray | None:
+        """The items that alone may have a sum above zero, ascending; None where all may."""
+        found = []
+        for part in self.parts:
+            sparse = self._sparse(part.form.term)
+            if sparse is None or part.form.transforms or part.sign * part.weight < 0:
+                return None
+            if isinstance(sparse, Scores):
+                found.append(sparse.above_zero)
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
     def settle(self, candidates: IntArray) -> None:
         """Find what transforms over all candidates need to know of them."""
         for part in self.parts:
             if part.form.is_over_candidates:
                 self._form(part.form, EXACT, lambda reading: reading.at(candidates), settling=True)
 
-    def columns(self, ordinals: IntArray) -> Iterator[tuple[str, FloatArray]]:
-        """Yield the contributions to some items' sums, in order: name and float64[items]."""
-        yield from self._columns(EXACT, lambda reading: reading.at(ordinals))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the contributions, in order."""
+        return tuple(part.name for part in self.parts)
+
+    def know(self, ordinals: IntArray) -> None:
+        """Compute the contributions of some items, and keep them for when they are asked for.
+
+        Parameters
+        ----------
+        ordinals : int64[items]
+            Ascending.
+        """
+        if self._known is None or self._known[0] is not ordinals:
+            self._known = ordinals, self._table(ordinals)
+
+    def contributions(self, ordinals: IntArray) -> FloatArray:
+        """Return the contributions to some items' sums, in order: float64[parts, items]."""
+        if self._known is not None:
+            among, table = self._known
+            if among is ordinals:
+                return table
+            places = among.searchsorted(ordinals)
+            if len(among) and bool((among.take(places, mode="clip") == ordinals).all()):
+                return table.take(places, axis=1)
+        return self._table(ordinals)
 
     def sums(self, ordinals: IntArray) -> FloatArray:
         """Return the exact sums of some items, added from left to right: float64[items]."""
         total = np.zeros(len(ordinals))
-        for _, column in self.columns(ordinals):
+        for column in self.contributions(ordinals):
             total += column
         return total
+
+    def _table(self, ordinals: IntArray) -> FloatArray:
+        table = np.empty((len(self.parts), len(ordinals)))
+        for place, part in enumerate(self.parts):
+            column = part.weight * self._form(part.form, EXACT, lambda reading: reading.at(ordinals))
+            # Added to zero: nothing is 0.0, and never -0.0.
+            table[place] = 0.0 - column if part.sign < 0 else column + 0.0
+        return table
 
     def rough(self, blocks: IntArray) -> Rough:
         """Return the sums of all items of some blocks, roughly."""
@@ -231,6 +275,14 @@ class Evaluation:
             return readings.total("like"), readings.total("view")
         return ()
 
+    def _sparse(self, term: Term) -> Reading | None:
+        """Return the reading that a term is, where it is one that only some items have; else nothing."""
+        if term.kind == "cooccurrence":
+            return self.readings.cooccurrence(term.of)
+        if term.kind == "again":
+            return self.readings.again()
+        return self.readings.shared_tags(term.of) if term.kind == "shared_tags" else None
+
     def _reads(self, part: Part) -> Reads | None:
         """Return what a part reads, if bounds of it can be kept."""
         term = part.form.term
@@ -277,12 +329,6 @@ class Evaluation:
 
         key = tuple((part.weight, part.sign, part.form) for part in parts)
         return kept_bounds(self.readings.ledgers.kept, key, reads, sums, self.readings.blocks)
-
-    def _columns(self, ops: Operations, take: Take) -> Iterator[tuple[str, FloatArray]]:
-        for part in self.parts:
-            column = part.weight * self._form(part.form, ops, take)
-            # Added to zero: nothing is 0.0, and never -0.0.
-            yield part.name, 0.0 - column if part.sign < 0 else column + 0.0
 
     def _form(self, form: Form, ops: Operations, take: Take, settling: bool = False) -> Any:
         value = self._term(form.term, ops, take)

@@ -215,10 +215,8 @@ class Readings:
 
     def _times(self, change: Callable[[IntArray], FloatArray], falls: bool) -> Reading:
         column = self.catalog.columns.get("created_at") or Column()
-        times = column.times(self.size)
-        least, greatest = column.kept("extreme times", self.size, lambda: _extremes(column, self.blocks))
-        bounds = change(least), change(greatest)
-        return Changed(times, change, *(reversed(bounds) if falls else bounds))
+        extremes = partial(column.kept, "extreme times", self.size, lambda: _extremes(column, self.blocks))
+        return Changed(column.times(self.size), change, extremes, falls)
 
     def _of_related(self, related: Related | None) -> Reading | None:
         if related is None:
@@ -255,20 +253,33 @@ class Changed:
     values : int64[ordinals]
         Whole blocks.
     change : callable
-    least, greatest : float64[blocks]
+    extremes : callable
+        Returns the least and greatest of the whole numbers by block.
+    falls : bool
+        Whether the reading falls as its number grows.
     """
 
     def __init__(
         self,
         values: IntArray,
         change: Callable[[IntArray], FloatArray],
-        least: FloatArray,
-        greatest: FloatArray,
+        extremes: Callable[[], tuple[IntArray, IntArray]],
+        falls: bool,
     ) -> None:
-        self.least = least
-        self.greatest = greatest
         self._values = values
         self._change = change
+        self._extremes = extremes
+        self._falls = falls
+
+    @property
+    def least(self) -> FloatArray:
+        """Return lower bounds by block."""
+        return self._change(self._extremes()[self._falls])
+
+    @property
+    def greatest(self) -> FloatArray:
+        """Return upper bounds by block."""
+        return self._change(self._extremes()[not self._falls])
 
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return the numbers of some items."""
@@ -288,7 +299,14 @@ class Zero:
     """
 
     def __init__(self, blocks: int) -> None:
-        self.least = self.greatest = np.zeros(blocks)
+        self._blocks = blocks
+
+    @property
+    def least(self) -> FloatArray:
+        """Return zeros by block."""
+        return np.zeros(self._blocks)
+
+    greatest = least
 
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return zeros."""
@@ -310,9 +328,18 @@ class Leaning:
     """
 
     def __init__(self, read: Callable[[IntArray], FloatArray], blocks: int) -> None:
-        self.least = np.full(blocks, -1.0)
-        self.greatest = np.ones(blocks)
+        self._blocks = blocks
         self._read = read
+
+    @property
+    def least(self) -> FloatArray:
+        """Return lower bounds by block."""
+        return np.full(self._blocks, -1.0)
+
+    @property
+    def greatest(self) -> FloatArray:
+        """Return upper bounds by block."""
+        return np.ones(self._blocks)
 
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return the numbers of some items."""
@@ -338,6 +365,11 @@ class Scores:
         self.greatest = np.full(blocks, float(values.max(initial=0.0)))
         order = np.argsort(ordinals, kind="stable")
         self._ordinals, self._values = ordinals[order], values[order]
+
+    @property
+    def above_zero(self) -> IntArray:
+        """The items whose numbers are above zero, ascending."""
+        return self._ordinals[self._values > 0]
 
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return the numbers of some items, 0 for those that have none."""

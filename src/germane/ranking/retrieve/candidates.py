@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-import msgspec
 import numpy as np
 
 from germane.knowledge.selection import select
@@ -16,8 +15,8 @@ from germane.model.filters import Comparison, Field, Filter
 from germane.model.forms import Term
 from germane.model.profiles import Profile
 from germane.model.strategies import Strategy
-from germane.ranking.audience import mask_of
-from germane.ranking.behaviour.evaluation import of_profile, of_term, of_terms
+from germane.ranking.audience import are_among
+from germane.ranking.behaviour.evaluation import Evaluation, of_profile, of_term, of_terms
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best, sorted_by_sum
 from germane.ranking.retrieve.request import RetrieveRequest
@@ -83,10 +82,19 @@ class Candidates:
         return Candidates(self.mask & kept)
 
     def without(self, gone: IntArray) -> Candidates:
-        """Return them without some."""
+        """Return them without some, given ascending."""
+        if "ordinals" in self.__dict__:
+            return Candidates(ordinals=self.ordinals[~are_among(self.ordinals, gone)], size=self._size)
         mask = self.mask.copy()
-        mask[gone] = False
+        mask[gone[gone < self._size]] = False
         return Candidates(mask)
+
+    def among(self, some: IntArray) -> Candidates:
+        """Return those of them that are among some, given ascending."""
+        if "ordinals" in self.__dict__:
+            return Candidates(ordinals=self.ordinals[are_among(self.ordinals, some)], size=self._size)
+        some = some[some < self._size]
+        return Candidates(ordinals=some[self.mask[some]], size=self._size)
 
 
 def find_candidates(readings: Readings, profile: Profile, request: RetrieveRequest) -> Candidates:
@@ -110,7 +118,8 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     if any(each.kind == "all" for each in strategies):
         return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, profile.started(strategy), request) for strategy in strategies]
-    united = np.sort(given[0]) if len(given) == 1 else np.unique(np.concatenate(given))
+    united = np.sort(np.concatenate(given))
+    united = united[np.diff(united, prepend=-1) > 0]
     united = united[everything.mask[united]]
     return _admitted(readings, _within(readings, Candidates(ordinals=united, size=readings.size), asked))
 
@@ -131,7 +140,7 @@ def _within(readings: Readings, found: Candidates, asked: tuple[Filter, ...]) ->
 def _admitted(readings: Readings, found: Candidates) -> Candidates:
     """Return the candidates without hard negatives."""
     hidden = readings.audience.hidden
-    return found.only(~mask_of(hidden, readings.size)) if len(hidden) else found
+    return found.without(hidden) if len(hidden) else found
 
 
 def live(readings: Readings) -> Candidates:
@@ -179,10 +188,9 @@ def _given(
         return best(of_term(readings, Term("created_at")), everything, n).ordinals
     if strategy.kind == "signal":
         assert strategy.term is not None
-        found = best(of_term(readings, strategy.term), everything, n)
-        return found.ordinals[found.sums > 0]
+        return _above_zero(of_term(readings, strategy.term), everything, n)
     if strategy.kind == "following":
-        followed = Candidates(mask_of(readings.audience.followed, readings.size)).only(everything.mask)
+        followed = everything.among(readings.audience.followed)
         return best(of_term(readings, Term("created_at")), followed, n).ordinals
     if strategy.kind == "related":
         return _related(readings, everything, strategy)
@@ -203,7 +211,13 @@ def _related(readings: Readings, everything: Candidates, strategy: Strategy) -> 
     else:
         evaluation = of_profile(readings, related(strategy.id))
         everything = everything.without(ordinals_of(readings, (strategy.id,)))
-    found = best(evaluation, everything, strategy.n or 0)
+    return _above_zero(evaluation, everything, strategy.n or 0)
+
+
+def _above_zero(evaluation: Evaluation, everything: Candidates, wanted: int) -> IntArray:
+    """Return the best of those whose sums are above zero."""
+    few = evaluation.above_zero
+    found = best(evaluation, everything if few is None else everything.among(few), wanted)
     return found.ordinals[found.sums > 0]
 
 
@@ -224,8 +238,6 @@ def _similar(readings: Readings, everything: Candidates, id: str, wanted: int) -
 
 def ordinals_of(readings: Readings, ids: Iterable[str]) -> IntArray:
     """Return the ordinals of ids, without those that were never put."""
-    # The index of ids tells ordinals alone. One that was never put may lie beyond what the catalogue knows.
-    query = "SELECT ordinal FROM item WHERE id IN (SELECT value FROM json_each(?))"
-    asked = msgspec.json.encode(tuple(ids)).decode()
-    found = np.array([ordinal for (ordinal,) in readings.connection.execute(query, (asked,))], np.int64)
+    # One that was never put, but signalled on, may lie beyond what the catalogue knows.
+    found = readings.catalog.ids.ordinals(readings.connection, tuple(ids))
     return found[found < readings.size]

@@ -68,7 +68,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
 def _contributions(evaluation: Evaluation, ordinals: np.ndarray[Any, Any], total: int) -> dict[str, float]:
     if evaluation.is_over_candidates and not total:
         return {}
-    return {name: float(column[0]) for name, column in evaluation.columns(ordinals)}
+    return dict(zip(evaluation.names, evaluation.contributions(ordinals)[:, 0].tolist(), strict=True))
 
 
 def _place(ranking: Ranking, ordinal: int, raw: float) -> tuple[int, bool]:
@@ -80,7 +80,7 @@ def _place(ranking: Ranking, ordinal: int, raw: float) -> tuple[int, bool]:
     if muted.mask[ordinal]:
         ahead = everything.count - muted.count
         return ahead + _rank(ranking.evaluation, muted, ordinal, raw), True
-    return _rank(ranking.evaluation, everything.only(~muted.mask), ordinal, raw), False
+    return _rank(ranking.evaluation, everything.without(muted.ordinals), ordinal, raw), False
 
 
 def _rank(evaluation: Evaluation, among: Candidates, ordinal: int, raw: float) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from germane.model.times import DAY
-from germane.ranking.audience import mask_of
+from germane.ranking.audience import are_among
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates
 from germane.signals.decay import IntArray
@@ -36,17 +37,18 @@ class Explorers(NamedTuple):
 NOBODY = Explorers(np.zeros(0, np.int64), 0)
 
 
-def slots(share: float, limit: int) -> list[int]:
+@lru_cache(maxsize=64)
+def slots(share: float, limit: int) -> tuple[int, ...]:
     """Return the zero-based places of a page that explore.
 
     Examples
     --------
     >>> slots(0.1, 20)
-    [9, 19]
+    (9, 19)
     """
     # A share like 0.1 is a little more or less than that; a place must not be lost by it.
     count = int(share * limit + 1e-9)
-    return [int((place + 1) / share + 1e-9) - 1 for place in range(count)]
+    return tuple(int((place + 1) / share + 1e-9) - 1 for place in range(count))
 
 
 def draw(
@@ -64,9 +66,10 @@ def draw(
         How many to draw, at most.
     seed : str
     """
-    mask = candidates.mask & _eligible(readings)
-    mask[shown_anyway] = False
-    eligible = np.flatnonzero(mask)
+    ordinals = candidates.ordinals
+    is_eligible = _eligible(readings, ordinals)
+    is_eligible &= ~are_among(ordinals, np.sort(shown_anyway))
+    eligible = ordinals[is_eligible]
     if not len(eligible) or not wanted:
         return NOBODY
     digest = hashlib.blake2b(f"explore\0{seed}".encode(), digest_size=16).digest()
@@ -75,38 +78,34 @@ def draw(
     return Explorers(eligible[chosen], len(eligible))
 
 
-def _eligible(readings: Readings) -> BoolArray:
-    """Return the items that are unseen, and young or by a creator of whom the user knows nothing.
+def _eligible(readings: Readings, ordinals: IntArray) -> BoolArray:
+    """Tell of each item whether it is unseen, and young or by a creator of whom the user knows nothing.
 
-    What the user muted is not among them: it comes after everything else.
+    What the user muted is not eligible: it comes after everything else.
     """
-    audience, size = readings.audience, readings.size
-    eligible = _by_unknown(readings)
+    audience = readings.audience
+    eligible = _by_unknown(readings, ordinals)
     times = readings.catalog.columns.get("created_at")
     if times is not None:
-        eligible = eligible | (times.times(size) > readings.now - YOUNG)
+        eligible |= times.times(readings.size)[ordinals] > readings.now - YOUNG
     for known in (audience.seen, audience.muted):
         if len(known):
-            eligible = eligible & ~mask_of(known, size)
+            eligible &= ~are_among(ordinals, known)
     return eligible
 
 
-def _by_unknown(readings: Readings) -> BoolArray:
-    """Return the items by a creator to whom, and to whose items, the user has neither signal nor relation."""
+def _by_unknown(readings: Readings, ordinals: IntArray) -> BoolArray:
+    """Tell of each item whether the user has no signal and no relation to its creator, or to their items."""
     column, size = readings.catalog.columns.get("creator"), readings.size
     if column is None:
-        return np.zeros(size, np.bool_)
+        return np.zeros(len(ordinals), np.bool_)
     creators, audience = column.strings(size), readings.audience
-    # A creator's number is its place; one more place, the last, is that of items without a creator.
-    unknown = np.ones(len(column.texts.values) + 1, np.bool_)
-    unknown[-1] = False
     touched = audience.touched[audience.touched < len(readings.catalog.live)]
-    told = creators[touched]
-    unknown[told[told >= 0]] = False
     # Of what was deleted the catalogue does not tell who made it.
     gone = touched[~readings.catalog.live[touched]]
-    for name in audience.known_creators | audience.creators_of(gone):
-        if (number := column.texts.numbers.get(name)) is not None:
-            unknown[number] = False
-    by_unknown: BoolArray = unknown[creators]
-    return by_unknown
+    numbers = column.texts.numbers
+    names = audience.known_creators | audience.creators_of(gone)
+    named = [numbers[name] for name in names if name in numbers]
+    known = np.append(creators[touched], np.array(named, np.int64))
+    theirs = creators[ordinals]
+    return (theirs >= 0) & ~are_among(theirs, np.sort(known))

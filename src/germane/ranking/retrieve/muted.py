@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from germane.ranking.audience import mask_of
 from germane.ranking.behaviour.evaluation import Evaluation
 from germane.ranking.retrieve.candidates import Candidates
 from germane.ranking.retrieve.order import Ordered, best, best_and_least
@@ -15,7 +14,7 @@ def muted_among(evaluation: Evaluation, candidates: Candidates) -> Candidates | 
     muted = evaluation.readings.audience.muted
     if not len(muted):
         return None
-    found = candidates.only(mask_of(muted, len(candidates.mask)))
+    found = candidates.among(muted)
     return found if found.count else None
 
 
@@ -35,7 +34,7 @@ def in_order(evaluation: Evaluation, candidates: Candidates, wanted: int) -> tup
         ordered, least = best_and_least(evaluation, candidates, wanted)
         return ordered, least, float(ordered.sums[0]) if len(ordered.sums) else 0.0
     greatest, least = best_and_least(evaluation, candidates, 1)
-    first = best(evaluation, candidates.only(~muted.mask), wanted)
+    first = best(evaluation, candidates.without(muted.ordinals), wanted)
     last = best(evaluation, muted, max(1, wanted - len(first.sums)))
     ordinals, sums = np.append(first.ordinals, last.ordinals), np.append(first.sums, last.sums)
     return Ordered(ordinals[:wanted], sums[:wanted]), least, float(greatest.sums[0])

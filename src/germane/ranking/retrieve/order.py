@@ -19,8 +19,8 @@ from germane.text.segment import BoolArray
 
 FEW = 32_768
 """Candidates that are computed one and all, without asking for bounds."""
-EXACT_AT_ONCE = 256
-"""Candidates whose exact sums cost no more than finding out which of them matter."""
+EXACT_AT_ONCE = 2_048
+"""Candidates whose exact sums cost no more than finding out which of them matter, a feed keeping many."""
 FIRST_BLOCKS, MOST_BLOCKS = 8, 512
 """Blocks that are visited before the bounds are asked again: few at first, so that the threshold rises."""
 TINY = 1e-300
@@ -102,6 +102,7 @@ def _of_few(evaluation: Evaluation, items: Items, wanted: int) -> tuple[IntArray
     """Return the items that could be among the best, and those that could be the least."""
     ordinals = items.ordinals
     if len(ordinals) <= EXACT_AT_ONCE or evaluation.is_over_candidates:
+        evaluation.know(ordinals)
         return ordinals, ordinals
     rough = evaluation.rough_at(ordinals)
     least, greatest = rough.least, rough.greatest

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import apsw
 
+from germane.knowledge.catalog import Catalog
 from germane.log.content import UNREADABLE, Row, items_by_ordinals, unreadable
 from germane.model.forms import parse_form
+from germane.model.frozen import FrozenDict
 from germane.model.pages import Reason, Result
-from germane.ranking.result import added, result
+from germane.ranking.result import added, own_fields
 from germane.ranking.retrieve.diversify import Chosen
 from germane.ranking.retrieve.feed import Feed
 from germane.text.fields import field_texts
@@ -18,8 +22,20 @@ _LEADING = 4_000
 _CODES = {"recency": "Recency", "created_at": "Recency", "text": "TextMatch", "preference": "PreferenceMatch"}
 
 
+MOST_CARDS = 8_192
+"""Items whose own part of a result is kept: about 1 kB each."""
+
+Card = dict[str, Any]
+"""The fields of a result that are the same whatever ranked it."""
+
+
 def results(
-    connection: apsw.Connection, feed: Feed, chosen: Chosen, places: dict[int, int], explain: bool
+    connection: apsw.Connection,
+    catalog: Catalog,
+    feed: Feed,
+    chosen: Chosen,
+    places: dict[int, int],
+    explain: bool,
 ) -> tuple[Result, ...]:
     """Return the results of what was chosen.
 
@@ -27,6 +43,8 @@ def results(
     ----------
     connection : apsw.Connection
         Inside a read transaction.
+    catalog : Catalog
+        At its position of the log.
     feed : Feed
     chosen : Chosen
     places : dict of int to int
@@ -35,32 +53,35 @@ def results(
         Whether to give reasons.
     """
     made = []
-    contributions = feed.contributions
-    for ordinal, (item, is_listed) in zip(
-        chosen.shown, items_by_ordinals(connection, chosen.shown), strict=True
-    ):
-        column = contributions[:, places[ordinal]].tolist() if feed.names else []
+    taken = [places[ordinal] for ordinal in chosen.shown]
+    columns = feed.contributions[:, taken].T.tolist()
+    cards = _cards(connection, catalog, chosen.shown)
+    for ordinal, column, card in zip(chosen.shown, columns, cards, strict=True):
         named = dict(zip(feed.names, column, strict=True))
         why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal)) if explain else ()
         raw = added(named)
-        try:
-            one = result(
-                connection,
-                item,
-                is_listed=is_listed,
-                snippet=_beginning(item),
-                highlights=(),
-                matched_terms=(),
-                score=feed.score(raw),
-                raw=raw,
-                text_score=0.0,
-                contributions=named,
-                reasons=why,
-            )
-        except UNREADABLE as error:
-            raise unreadable(item.id, error) from None
-        made.append(one)
+        made.append(
+            Result(score=feed.score(raw), raw=raw, contributions=FrozenDict(named), reasons=why, **card)
+        )
     return tuple(made)
+
+
+def _cards(connection: apsw.Connection, catalog: Catalog, ordinals: list[int]) -> list[Card]:
+    """Return the cards of some items; those of the items asked for last are kept."""
+    cards: dict[int, Card] = catalog.cards
+    found = {ordinal: card for ordinal in ordinals if (card := cards.get(ordinal)) is not None}
+    missing = [ordinal for ordinal in ordinals if ordinal not in found]
+    if missing:
+        for item, is_listed in items_by_ordinals(connection, missing):
+            try:
+                card = own_fields(connection, item, is_listed)
+                card.update(snippet=_beginning(item), highlights=(), matched_terms=(), text_score=0.0)
+            except UNREADABLE as error:
+                raise unreadable(item.id, error) from None
+            found[item.ordinal] = cards[item.ordinal] = card
+        while len(cards) > MOST_CARDS:
+            cards.pop(next(iter(cards)), None)
+    return [found[ordinal] for ordinal in ordinals]
 
 
 def reasons(contributions: dict[str, float], cold: bool) -> list[Reason]:

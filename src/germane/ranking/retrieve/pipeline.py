@@ -15,6 +15,7 @@ from germane.model.builtin import COLD_START
 from germane.model.pages import Degradation, Page
 from germane.model.profiles import Profile
 from germane.ranking.asked import find_profile
+from germane.ranking.audience import are_among
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
 from germane.ranking.behaviour.operations import FloatArray
 from germane.ranking.behaviour.readings import Readings
@@ -128,6 +129,7 @@ class Ranker:
         self.diversity = request.diversity or profile.diversity
         self._seq = seq
         self._is_at_end = False
+        self._there: tuple[bytes, IntArray] = b"", NONE
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -161,19 +163,15 @@ class Ranker:
             there = candidates.mask
             held = [ordinal for ordinal in before.in_order[: before.held] if there[ordinal]]
             passed = np.append(np.frombuffer(before.shown, "<i8"), np.array(held, np.int64))
-            ordered, _, _ = in_order(evaluation, candidates.without(passed), wanted * times)
+            ordered, _, _ = in_order(evaluation, candidates.without(np.sort(passed)), wanted * times)
             still = [ordinal for ordinal in before.to_explore if there[ordinal]]
             explorers = Explorers(np.array(still, np.int64), before.eligible)
         self._is_at_end = len(ordered.ordinals) < wanted * times
         order = np.append(np.array(held, np.int64), ordered.ordinals)
-        extra = explorers.ordinals[~np.isin(explorers.ordinals, order)] if len(explorers.ordinals) else NONE
+        extra = explorers.ordinals[~are_among(explorers.ordinals, np.sort(order))]
         ordinals = np.append(order, extra)
-        columns = list(evaluation.columns(ordinals))
-        place = (
-            {ordinal: number for number, ordinal in enumerate(ordinals.tolist())}
-            if len(explorers.ordinals)
-            else {}
-        )
+        ascending = np.argsort(ordinals)
+        explore = ascending[ordinals.searchsorted(explorers.ordinals, sorter=ascending)]
         return Feed(
             asked=self.request.asked(),
             as_of=self._seq,
@@ -181,11 +179,11 @@ class Ranker:
             offset=0 if before is None else before.offset,
             least=least,
             greatest=greatest,
-            names=tuple(name for name, _ in columns),
+            names=evaluation.names,
             ordinals=ordinals.astype("<i8").tobytes(),
-            columns=np.array([column for _, column in columns], "<f8").tobytes(),
+            columns=evaluation.contributions(ordinals).astype("<f8", copy=False).tobytes(),
             order=packed(np.arange(len(order))),
-            explorers=packed([place[ordinal] for ordinal in explorers.ordinals.tolist()]),
+            explorers=packed(explore),
             held=len(held),
             shown=b"" if before is None else before.shown,
             in_stretches=in_stretches if before is None else True,
@@ -206,9 +204,9 @@ class Ranker:
     def fill(self, feed: Feed) -> Chosen:
         """Choose what a page shows of a feed; items that are gone or hidden by now are passed over."""
         limit = self.request.limit
-        explorers = feed.items[self.still_there(feed, feed.explorer_places)].tolist()
+        explorers = feed.items[self._still_there(feed, feed.explorer_places)].tolist()
         return choose(
-            feed.items[self.still_there(feed, feed.order_places)].tolist(),
+            feed.items[self.order_of(feed)].tolist(),
             explorers,
             slots(self.profile.exploration, limit) if explorers else (),
             Limits(self.readings.catalog, self.diversity, limit),
@@ -236,10 +234,17 @@ class Ranker:
         most = TIMES * self.request.limit
         return Spread(self.diversity.mmr, audience.vectors, scores_of, audience.muted, most)
 
-    def still_there(self, feed: Feed, places: IntArray) -> IntArray:
-        """Return the places of items that are live and not hidden by now."""
-        live = self.readings.audience.admitted(self.readings.catalog.live)
-        return places[live[feed.items[places]]]
+    def order_of(self, feed: Feed) -> IntArray:
+        """Return the places of the order's items that are live and not hidden by now."""
+        if self._there[0] is not feed.order:
+            self._there = feed.order, self._still_there(feed, feed.order_places)
+        return self._there[1]
+
+    def _still_there(self, feed: Feed, places: IntArray) -> IntArray:
+        ordinals = feed.items[places]
+        there = self.readings.catalog.live[ordinals]
+        there &= ~are_among(ordinals, self.readings.audience.hidden)
+        return places[there]
 
     def _explorers(self, order: IntArray) -> Explorers:
         if not self.profile.exploration:
@@ -274,7 +279,7 @@ def _page(
     limits = list(chosen.held_back.values())
     return Page(
         id=id,
-        items=results(readings.connection, feed, chosen, places, request.explain),
+        items=results(readings.connection, readings.catalog, feed, chosen, places, request.explain),
         total=feed.total,
         offset=feed.offset,
         limit=request.limit,
@@ -290,7 +295,7 @@ def _page(
 
 def _places(ranker: Ranker, feed: Feed, chosen: Chosen) -> dict[int, int]:
     """Return where what was looked at for a page stands in the feed's columns."""
-    looked_at = ranker.still_there(feed, feed.order_places)[: chosen.used]
+    looked_at = ranker.order_of(feed)[: chosen.used]
     places = np.append(looked_at, feed.explorer_places)
     return dict(zip(feed.items[places].tolist(), places.tolist(), strict=True))
 
@@ -301,7 +306,7 @@ def _left(ranker: Ranker, feed: Feed, chosen: Chosen, places: dict[int, int]) ->
     gone = np.zeros(len(feed.items), np.bool_)
     gone[held] = True
     gone[[places[ordinal] for ordinal in chosen.shown]] = True
-    rest = ranker.still_there(feed, feed.order_places)
+    rest = ranker.order_of(feed)
     return np.append(np.array(held, np.int64), rest[~gone[rest]])[:KEPT]
 
 
