@@ -36,10 +36,11 @@ class Cli:
         self._capture = capture
         self._monkeypatch = monkeypatch
 
-    def __call__(self, *argv: str | Path, stdin: bytes = b"") -> Outcome:
+    def __call__(self, *argv: str | Path, stdin: bytes | io.BytesIO = b"") -> Outcome:
         self._capture.readouterr()
         with self._monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            given = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
+            patch.setattr(sys, "stdin", io.TextIOWrapper(given))
             code = main([str(word) for word in argv])
         out, err = self._capture.readouterr()
         return Outcome(code, out, err)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import germane
 from faces.running import Cli
-from germane.database import Database
 from germane.faces.cli import events
 
 TSV = "ts\twho\tid\taction\tprice\n2023-11-14T10:00:00\tann\ta\tview\t3\n1699956000\t-\tb\tlike\t4\n"
@@ -191,26 +190,26 @@ def test_a_file_that_is_no_text_is_refused(cli: Cli, store: Path) -> None:
     assert cli.good("import", "g.csv") == "Recorded 0 events.\n"
 
 
-def test_an_import_that_is_interrupted_says_how_far_it_came(
-    cli: Cli, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = Database.signal_many
+class Interrupted(io.BytesIO):
+    """Bytes at whose end somebody presses Ctrl-C."""
 
-    def interrupted(self: Database, rows: Any) -> int:
-        monkeypatch.setattr(Database, "signal_many", stop)
-        return record(self, rows)
+    def read1(self, size: int | None = -1, /) -> bytes:
+        data = super().read1(size)
+        if not data:
+            raise KeyboardInterrupt
+        return data
 
-    def stop(self: Database, rows: Any) -> int:
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(events, "BLOCK", 2)
-    monkeypatch.setattr(events, "PART", 2)
-    monkeypatch.setattr(Database, "signal_many", interrupted)
-    (cli.folder / "e.csv").write_text("name,item\n" + "view,a\n" * 5)
-    said = cli.bad(130, "import", "e.csv")
-    assert said == "interrupted; the first 2 events stand in the store: import those after them"
+def test_an_import_that_is_interrupted_says_how_far_it_came(cli: Cli, store: Path) -> None:
+    """Fails when what was read, and not what was recorded, is told."""
+    text = b"name,item\n" + b"view,a\n" * (events.BLOCK + 5)
+    outcome = cli("import", "-", "--format", "csv", stdin=Interrupted(text))
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err == (
+        "germane: interrupted; the first 100,000 events stand in the store: import those after them\n"
+    )
     with germane.open(store) as db:
-        assert db.count("view", "a", "all") == 2
+        assert db.count("view", "a", "all") == 100_000
 
 
 def test_a_schema_shown_declares_itself(cli: Cli) -> None:

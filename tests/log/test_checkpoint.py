@@ -21,7 +21,6 @@ from germane import Item, Schema
 from germane.log import checkpoint
 from germane.log.checkpoint import Manifest
 from germane.log.journal import head
-from germane.text import view
 from germane.text.analysis import VERSION
 from germane.text.index import Index
 from germane.text.stored import from_arrays, to_arrays
@@ -371,9 +370,12 @@ def test_an_older_sound_one_is_used(store: Path, wanted: list[tuple[int, Answer]
         assert answers(db) == wanted
 
 
-def test_of_another_format_or_epoch_it_is_passed_over(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_another_format_or_epoch_it_is_passed_over(store: Path) -> None:
     path = saved(store)
-    monkeypatch.setattr(view, "VERSION", "another")
+    with germane.open(store) as db, db._journal.read() as connection:
+        db._text._checkpoints.write(connection, "another/english", to_arrays(db._text.at(connection)))
+    assert saved(store) == path
+    assert json.loads((path / "manifest.json").read_bytes().split(b"\n")[0])["format"] == "another/english"
     with germane.open(store) as db:
         assert db.search("river").total > 0
         assert not is_mapped(db)
@@ -381,7 +383,7 @@ def test_of_another_format_or_epoch_it_is_passed_over(store: Path, monkeypatch: 
         assert db.check().ok
     assert saved(store) == path
     manifest = json.loads((path / "manifest.json").read_bytes().split(b"\n")[0])
-    assert manifest["format"].startswith("another/"), "closing wrote it in the format that is read"
+    assert manifest["format"] == f"{VERSION}/english", "closing wrote it in the format that is read"
 
 
 def test_a_change_of_the_default_language_builds_anew_everywhere(store: Path) -> None:

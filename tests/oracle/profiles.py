@@ -1,11 +1,13 @@
 """Profiles as plain strings, as they are printed, and the built-in ones as published.
 
 A profile is a dict of ``candidates, boosts, penalties, gates`` (lists of strings), ``sort`` (a string or
-None), ``max_per_creator``, ``max_share``, ``relax`` and ``exploration``; what is left out says nothing.
+None), ``max_per_creator``, ``max_share``, ``relax``, ``exploration`` and ``unseen``; what is left out says
+nothing.
 """
 
 from typing import Any
 
+FOR_YOU = ["nearest(500)", "signal(engagement, 500)", "following(500)", "fresh(200)", "signal(again, 500)"]
 Profile = dict[str, Any]
 Form = tuple[str, list[tuple[str, float]]]
 """A term, and the transforms around it with their parameter, the innermost first."""
@@ -94,8 +96,36 @@ BUILT_IN: dict[str, Profile] = {
     "hidden_gems": {"sort": "gem"},
     "shuffle": {"sort": "shuffle"},
     "for_you": {  # a user without history
-        "candidates": ["signal(engagement, 500)", "fresh(200)"],
+        "candidates": FOR_YOU,
         "boosts": ["0.93 saturate(3)(engagement)", "0.07 recency.168h"],
         "exploration": 0.1,
     },
+    "following": {"candidates": ["following(1000000)"], "sort": "created_at"},
+    "notification": {
+        "candidates": ["following(10000)", "signal(affinity, 10000)"],
+        "boosts": ["affinity", "recency.24h"],
+        "unseen": True,
+    },
 }
+WITH_HISTORY: Profile = {
+    "candidates": FOR_YOU,
+    "boosts": [
+        "0.4 preference",
+        "0.1 saturate(3)(engagement)",
+        "0.07 recency.168h",
+        "0.3 affinity",
+        "0.2 saturate(1)(again)",
+    ],
+    "exploration": 0.1,
+}
+"""What ``for_you`` is for a user with history."""
+
+
+def related(id: str) -> Profile:
+    return {"candidates": [f"related({id}, 2000)"], "boosts": ["cooccurrence", "cosine", "shared_tags"]}
+
+
+def origin(profile: Profile) -> str | None:
+    """The item of the first ``related(ID, n)``."""
+    strategies = map(parse_strategy, profile.get("candidates", ()))
+    return next((id for kind, id, _ in strategies if kind == "related" and id), None)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from . import terms
-from .profiles import Profile, parse_form, parse_gate, parse_strategy, summands
+from . import people, terms
+from .profiles import Profile, origin, parse_form, parse_gate, parse_strategy, summands
 from .readings import Store
 from .terms import Item
+
+SIMILAR = 500
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class Page:
     held_back: dict[str, int]
 
 
+def begun(store: Store, profile: Profile) -> Store:
+    """A store with the item that a profile starts from."""
+    return {**store, "origin": origin(profile)}
+
+
 def candidates(
     store: Store,
     profile: Profile,
@@ -35,18 +42,25 @@ def candidates(
     *,
     seed: object = 0,
     ids: Iterable[str] | None = None,
+    similar_to: str | None = None,
     collections: Collection[str] | None = None,
     where: Callable[[Item], bool] | None = None,
     hidden: Collection[str] = (),
     blocked: Collection[str] = (),
 ) -> list[Item]:
     """C: strategies united, live, in the collections, meeting the filter, not hidden, and past the gates."""
+    store = begun(store, profile)
     live = [item for item in store["items"] if item["live"]]
     chosen: set[str] = set()
     strategies = profile.get("candidates", ["all"])
     if ids is not None:
         chosen |= set(ids)
         strategies = strategies if "ids" in strategies else []
+    if similar_to is not None:
+        (one,) = (item for item in live if item["id"] == similar_to)
+        others = [item for item in live if item is not one]
+        chosen = {item["id"] for item in people.nearest(store, others, one["embedding"], SIMILAR)}
+        strategies = []
     for text in strategies:
         kind, term, n = parse_strategy(text)
         if kind == "all":
@@ -56,7 +70,15 @@ def candidates(
         elif kind == "signal":
             values = [(-terms.value(store, term, item, now, seed), item["id"]) for item in live]
             chosen |= {id for _, id in sorted(pair for pair in values if pair[0] < 0)[:n]}
+        elif kind == "nearest":
+            chosen |= {item["id"] for item in people.nearest(store, live, people.leaning(store, now), n)}
+        elif kind == "following":
+            chosen |= {item["id"] for item in people.following(store, live, n)}
+        elif kind == "related":
+            chosen |= {item["id"] for item in people.related(store, live, term, n, now)}
     found = [item for item in live if item["id"] in chosen]
+    if profile.get("unseen"):
+        found = [item for item in found if item["id"] not in people.seen(store, now)]
     found = [item for item in found if collections is None or item["collection"] in collections]
     found = [item for item in found if where is None or where(item)]
     found = [item for item in found if item["id"] not in hidden and item["creator"] not in blocked]
@@ -82,6 +104,7 @@ def form_values(store: Store, form: str, found: list[Item], now: int, seed: obje
 
 def scored(store: Store, profile: Profile, found: list[Item], now: int, seed: object = 0) -> dict[str, Hit]:
     """What every candidate scores, and what of."""
+    store = begun(store, profile)
     contributions: list[list[tuple[str, float]]] = [[] for _ in found]
     for name, weight, form in summands(profile):
         for listed, x in zip(contributions, form_values(store, form, found, now, seed), strict=True):

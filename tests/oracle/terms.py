@@ -4,7 +4,7 @@ import hashlib
 import math
 from typing import Any
 
-from . import readings
+from . import people, readings
 from .readings import SECOND, Store
 
 Item = dict[str, Any]
@@ -19,6 +19,8 @@ def value(store: Store, term: str, item: Item, now: int, seed: object) -> float:
     name, _, rest = term.partition(".")
     if term in NAMED:
         return NAMED[term](store, item, now)
+    if term in people.TERMS:
+        return people.TERMS[term](store, item, now)
     if term == "shuffle":
         return uniform(seed, item["id"]) * math.sqrt(wilson(store, item, now) + 0.01)
     if name == "recency":

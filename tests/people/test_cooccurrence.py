@@ -138,6 +138,27 @@ def test_what_is_long_past_is_let_go_and_what_is_not_stays() -> None:
     assert db.check().ok
 
 
+def test_what_a_user_did_long_ago_leads_to_nothing() -> None:
+    """Fails when what is before the horizon is among the latest: then it depends on when it is let go."""
+    now = 1_700_000_000.0
+    db = germane.open(None, SCHEMA, clock=lambda: now)
+    db.put_many(Item(id=item, created_at=0.0) for item in "abc")
+    db.signal("view", "a", user="ann", at=now - 1_500 * DAY)
+    for item in "ab":
+        db.signal("view", item, user="bob")
+    assert db.retrieve("mine", user="ann").items == ()
+    db.signal("view", "a", user="ann", at=now - 900 * DAY)
+    assert [result.id for result in db.retrieve("mine", user="ann").items] == ["a", "b"]
+
+
+def test_the_best_of_a_term_are_of_the_item_that_a_profile_starts_from() -> None:
+    """Fails when ``signal(cosine, n)`` takes the greatest of no item's cosine."""
+    declared = Profile("p", candidates=["related(a, 1)", "signal(cosine, 2)"], boosts=["cosine"])
+    db = germane.open(schema=Schema([], [declared]))
+    db.put_many(Item(id=id, embedding=[1, number]) for number, id in enumerate("abcd"))
+    assert [result.id for result in db.retrieve("p").items] == ["a", "b"]
+
+
 def test_it_survives_retention_and_another_opening(tmp_path: Path) -> None:
     """Fails when a base holds no histories."""
     now = [1_700_000_000.0]

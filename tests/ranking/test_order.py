@@ -208,6 +208,23 @@ def test_kept_bounds_leave_room_for_parts_that_drift_apart() -> None:
     assert leaders == [41, 1]
 
 
+def test_a_block_of_what_a_user_is_against_is_not_passed_over() -> None:
+    """A penalty of what is below zero raises an item: it is bounded by the least that the user did.
+
+    Fails when what only some items have is bounded below by zero.
+    """
+    profile = Profile("p", boosts=["0.5 meta.price"], penalties=["again"])
+    db = germane.open(schema=Schema([Signal("dislike", polarity=-1)], [profile]), clock=lambda: START)
+    db.put_many(Item(id=f"i{number:05}") for number in range(20 * BLOCK))
+    db.update("i00000", metadata={"price": 1})
+    db.signal("dislike", f"i{19 * BLOCK:05}", user="u")
+    with db._moments.at(None) as moment, moment.ledgers() as (ledgers, now):
+        audience = moment.audience("u", now)
+        check(Readings(moment.connection, ledgers, moment.catalog, now, "", audience), profile, 1.0, 1, 0)
+    page = db.retrieve("p", user="u", limit=2)
+    assert [(result.id, result.raw) for result in page.items] == [(f"i{19 * BLOCK:05}", 1.0), ("i00000", 0.5)]
+
+
 def test_few_candidates_are_ranked_as_many_are(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     profile = Profile("p", boosts=["log1p(view.decayed)", "2 recency.48h"], penalties=["like.decayed"])
     monkeypatch.setattr(order, "FEW", 32_768)
@@ -240,3 +257,28 @@ def test_no_candidates_have_no_order(store: Store) -> None:
         assert (len(found.ordinals), least) == (0, 0.0)
 
     store.read(nothing)
+
+
+def test_numbers_that_have_lost_their_digits_are_all_compared_exactly() -> None:
+    """Scores near the least number of float64, times 1e12: many are equal only when rounded.
+
+    Fails when what such a number is roughly is a threshold that items must reach.
+    """
+    day, now = 86_400, 1_700_000_000.0
+    clock = [now - 1_061 * day]
+    profile = Profile("heavy", boosts=[("view.decayed", 1e12)])
+    db = germane.open(schema=Schema([Signal("view", half_life=day)], [profile]), clock=lambda: clock[0])
+    ids = [f"{number:04}" for number in range(1_500)]
+    db.put_many(Item(id=id) for id in [*ids, "late"])
+    # The later an item was looked at, the later it stands where scores are equal.
+    db.signal_many([{"name": "view", "item": id, "at": clock[0] - 1_505 + n} for n, id in enumerate(ids)])
+    clock[0] = now - 800 * day
+    db.signal("view", "late")
+    db.delete("late")
+    clock[0] = now
+    alone = [db.retrieve("heavy", candidates=part, limit=1_000).items for part in (ids[:750], ids[750:])]
+    raws = {result.id: result.raw for part in alone for result in part}
+    assert 0 < max(raws.values()) < 1e-300
+    assert len(set(raws.values())) < len(raws) / 2
+    page = db.retrieve("heavy", limit=1_000)
+    assert [result.id for result in page.items] == sorted(ids, key=lambda each: (-raws[each], each))[:1_000]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,8 +17,6 @@ from hypothesis import strategies as st
 
 import germane
 from germane import InvalidArgument
-from germane.log import past
-from germane.ranking import moment as moments
 from support.story import IDS, SCHEMAS, START, Story, answers, history, when
 
 
@@ -103,32 +104,35 @@ def test_what_is_refused() -> None:
     assert db.search("lamp", as_of=when(START)).total == 1
 
 
-def test_pasts_are_kept_for_the_next_page_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def counting_connections() -> Iterator[list[apsw.Connection]]:
+    """Give the connections that are made: a past has its own, and a store in memory makes no other."""
+    made: list[apsw.Connection] = []
+    apsw.connection_hooks.append(made.append)
+    try:
+        yield made
+    finally:
+        apsw.connection_hooks.remove(made.append)
+
+
+def test_pasts_are_kept_for_the_next_page_and_not_for_ever() -> None:
     """Fails when each page of a past folds the log again, or when every past stays in memory."""
     story = Story()
     db = story.db
     for id in IDS:
         story.put(id, "lamp", 1)
-    folded: list[int] = []
-    make = past.store_at
-
-    def counted(source: Any, seq: int) -> Any:
-        folded.append(seq)
-        return make(source, seq)
-
-    monkeypatch.setattr(moments, "store_at", counted)
-    for offset in range(3):
-        assert db.search("lamp", as_of=6, offset=offset, limit=1).items[0].id == IDS[offset]
-    db.search("lamp", as_of=7)
-    db.search("lamp", as_of=6)
-    db.search("lamp", as_of=8)
-    assert folded == [6, 7, 8]
-    assert len(db._moments._pasts) == moments.KEPT
-    db.search("lamp", as_of=6)
-    assert folded == [6, 7, 8]
-    db.rebuild()
-    db.search("lamp", as_of=6)
-    assert folded == [6, 7, 8, 6]
+    with counting_connections() as made:
+        for offset in range(3):
+            assert db.search("lamp", as_of=6, offset=offset, limit=1).items[0].id == IDS[offset]
+            assert len(made) == 1
+        for as_of, folded in ((7, 2), (6, 2), (8, 3), (6, 3), (8, 3), (7, 4)):
+            db.search("lamp", as_of=as_of)
+            assert len(made) == folded
+        db.search("lamp", as_of=7)
+        db.rebuild()
+        made.clear()
+        db.search("lamp", as_of=7)
+        assert len(made) == 1
 
 
 def test_threads_and_processes_may_look_back_together(tmp_path: Path) -> None:

@@ -6,9 +6,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import germane
 from germane import Item, Profile, Schema, Signal, where
-from oracle.profiles import BUILT_IN
+from oracle import people
+from oracle.profiles import BUILT_IN, WITH_HISTORY, related
 from oracle.readings import SECOND, Store
 
 START = 1_700_000_000 * SECOND
@@ -17,6 +20,9 @@ SIGNALS = ("view", "like", "dislike", "share", "clap")
 WINDOWS = ("1h", "24h", "7d", "30d", "all")
 HALF_LIVES = (None, 1, 3_600, 86_400, 7 * 86_400, 3_652 * 86_400)
 USER = "me"
+VECTORS = (None, [0, 0, 0], [1, 2, 2], [1, 2, 2], [-1, 0.5, 3], [0.1, -7, 0.25], [2, -1, 0], [-3, 1, 1e-3])
+"""As float32 has them, so that both sides know the same."""
+TASTES = ("preference", "affinity", "again", "cooccurrence", "cosine", "shared_tags")
 CREATORS = (None, "ann", "bob", "cy", "di")
 IDS = ("a", "é", "𝒳", "\uffee", "z", "B", "a b")
 PRICES = (0, 1, 1, 2, 2.5, -3, 0.1, 1e200, -1e200, (1 << 53) + 1, "2", True, [1, 2], None, None)
@@ -87,13 +93,19 @@ class World:
             name: {
                 "half_life": dice.choice(HALF_LIVES),
                 "windows": [window for window in WINDOWS if dice.random() < 0.7] or ["1h"],
+                "polarity": dice.choice([1, 1, -1]),
+                "preference": dice.choice([0, 0.1, 0.002, 1]),
+                "affinity": dice.choice([0, 1, -1, 0.25, -0.3]),
+                "affinity_half_life": dice.choice([3_600, 2 * 86_400, 30 * 86_400]),
             }
             for name in dice.sample(SIGNALS, dice.randint(1, len(SIGNALS)))
         }
         self.size, self.number = items, events
         self.known: dict[str, dict[str, Any]] = {}
         self.events: list[dict[str, Any]] = []
-        self.relations: dict[str, set[str]] = {"mute": set(), "hide": set(), "block": set()}
+        self.relations: dict[str, set[str]] = {
+            relation: set() for relation in ("mute", "hide", "block", "follow", "save")
+        }
         self.profiles = {f"p{number}": self.profile() for number in range(3)}
         self.db = germane.open(schema=self.schema(), clock=lambda: self.now / SECOND)
 
@@ -106,6 +118,8 @@ class World:
                 half_life=declared["half_life"],
                 windows=declared["windows"],
                 velocity=declared["windows"] != ["all"],
+                **{field: declared[field] for field in ("polarity", "preference", "affinity")},
+                affinity_half_life=declared["affinity_half_life"],
             )
             for name, declared in self.declared.items()
         ]
@@ -122,7 +136,7 @@ class World:
             *KEYS, "reach", "recency.48h", "recency.1h", "recency.30d", "created_at", "engagement", "hot",
             "rising", "controversial", "wilson", "gem", "shuffle",
         ]  # fmt: skip
-        return dice.choice(readings if dice.random() < 0.5 else others)
+        return dice.choice(dice.choice([readings, others, TASTES]))
 
     def form(self, transforms: tuple[str, ...]) -> str:
         form = self.term()
@@ -138,7 +152,12 @@ class World:
             transforms += ("minmax({})", "rank({})")
             made = [
                 f"signal({self.term()}, {dice.choice([1, 3, 10, 1000])})",
+                f"signal({dice.choice(TASTES)}, {dice.choice([1, 3, 10, 1000])})",
                 f"fresh({dice.choice([1, 5, 20, 1000])})",
+                f"nearest({dice.choice([1, 3, 10, 1000])})",
+                f"following({dice.choice([1, 3, 1000])})",
+                f"related({dice.choice([1, 4, 1000])})",
+                f"related({dice.choice(IDS)}{dice.randrange(3)}, {dice.choice([1, 4, 1000])})",
                 "ids",
             ]
             candidates = dice.sample(made, dice.randint(1, 3))
@@ -166,7 +185,7 @@ class World:
         """One phase: put, delete, record, and let time pass."""
         dice = self.dice
         for _ in range(self.size // 2 if self.known else self.size):
-            self.put(dice.choice(IDS) + str(dice.randrange(self.size)))
+            self.put(dice.choice(IDS) + str(dice.randrange(1 + self.size // 4)))
         for id in dice.sample(sorted(self.known), len(self.known) // 10):
             self.db.delete(id)
             self.known[id]["live"] = False
@@ -178,6 +197,7 @@ class World:
 
     def put(self, id: str) -> None:
         dice = self.dice
+        vector = dice.choice(VECTORS)
         values = {
             "price": dice.choice(PRICES),
             "format": dice.choice(FORMATS),
@@ -188,18 +208,21 @@ class World:
             "collection": dice.choice(["main", "main", "other"]),
             "tags": tuple(dice.sample(["x", "y", "z"], dice.choice([0, 1, 2]))),
             "metadata": {name: value for name, value in values.items() if value is not None},
+            "embedding": vector and [float(np.float32(number)) for number in vector],
         }
         created_at = self.now - dice.choice(AGES)
         self.db.put(Item(id=id, created_at=created_at / SECOND, **item))
         self.known[id] = {"id": id, "created_at": created_at, "live": True, **item}
 
     def relate(self) -> None:
-        """Let one user mute items and creators, hide items, and block a creator, and undo some of it."""
+        """Let one user relate to items and creators in every way, and undo some of it."""
         dice, creators = self.dice, [creator for creator in CREATORS if creator]
         for relation, among in (
             ("mute", [*dice.sample(sorted(self.known), len(self.known) // 6), *creators]),
             ("hide", sorted(self.known)),
             ("block", creators),
+            ("follow", creators),
+            ("save", sorted(self.known)),
         ):
             for target in dice.sample(among, min(len(among), dice.choice([0, 0, 1, 3]))):
                 live = target in creators or self.known[target]["live"]
@@ -222,7 +245,7 @@ class World:
             "item": dice.choice(live[: 1 + len(live) // 2]),
             "weight": dice.choice(weights),
             "at": self.now - dice.choice(EVENT_AGES) * SECOND,
-            "user": dice.choice([None, "u", "v", "w", "ü"]),
+            "user": dice.choice([None, "u", "v", "w", "ü", USER, USER]),
         }
 
     def record(self, events: list[dict[str, Any] | None]) -> None:
@@ -232,14 +255,20 @@ class World:
         for row in rows[:half]:
             self.db.signal(**row)
         self.db.signal_many(rows[half:])
-        self.events += made
+        for event in made:
+            item = self.known[event["item"]]
+            then = {field: item[field] for field in ("creator", "embedding")}
+            self.events.append({**event, **then, "recorded_at": self.now})
 
-    def store(self) -> Store:
-        """The store as the oracle takes it."""
+    def store(self, user: str | None = None) -> Store:
+        """The store as the oracle takes it, for a user."""
         return {
             "signals": self.declared,
             "items": list(self.known.values()),
             "events": self.events,
+            "user": user,
+            "follows": self.relations["follow"] if user == USER else (),
+            "pairs": {},
         }
 
     # Queries.
@@ -247,8 +276,20 @@ class World:
     def query(self) -> dict[str, Any]:
         """A profile by name and as plain values, and the options of a call."""
         dice = self.dice
-        name = dice.choice([*self.profiles, *self.profiles, dice.choice(list(BUILT_IN))])
-        ids = [*dice.sample(sorted(self.known), len(self.known) // 2), "nobody"]
+        of_people = dice.choice(["for_you", "following", "notification", "related"])
+        name = dice.choice(
+            [*self.profiles, *self.profiles, dice.choice(list(BUILT_IN)), of_people, of_people]
+        )
+        profile = (self.profiles | BUILT_IN | {"related": {}})[name]
+        live = sorted(id for id, item in self.known.items() if item["live"])
+        user = dice.choice([None, USER, USER, "u", "stranger"])
+        if name == "related" and live:
+            id = dice.choice(live)
+            name, profile = f"related:{id}", related(id)
+        elif name == "related":
+            name, profile = "new", BUILT_IN["new"]
+        elif name == "for_you" and people.has_history(self.store(user)):
+            profile = WITH_HISTORY
         limits: dict[str, Any] = {}
         if dice.random() < 0.5:
             limits = {
@@ -258,14 +299,17 @@ class World:
                 ),
                 "relax": dice.random() < 0.3,
             }
-        # What for_you ranks by for a user of whom something is known is not what it does for others.
-        is_for_user = name != "for_you" and dice.random() < 0.4
+        nothing: dict[str, set[str]] = {relation: set() for relation in self.relations}
+        ids = None
+        if dice.random() < 0.3:
+            ids = [*dice.sample(sorted(self.known), len(self.known) // 2), "nobody"]
         return {
-            "user": USER if is_for_user else None,
-            "relations": self.relations if is_for_user else {"mute": (), "hide": (), "block": ()},
+            "user": user,
+            "relations": self.relations if user == USER else nothing,
             "name": name,
-            "profile": (self.profiles | BUILT_IN)[name],
-            "ids": ids if dice.random() < 0.3 else None,
+            "profile": profile,
+            "similar_to": dice.choice(live) if live and ids is None and dice.random() < 0.1 else None,
+            "ids": ids,
             "collections": dice.choice([None, None, None, ["main"], ["other", "none"], []]),
             "filter": dice.choice([None, None, *FILTERS]),
             "seed": dice.choice([1, "s", 2]),

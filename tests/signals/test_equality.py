@@ -14,9 +14,11 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -196,26 +198,43 @@ def test_live_replayed_from_a_checkpoint_and_beside(
         assert_equal(state(db), state(beside))
 
 
-def test_a_checkpoint_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_is_used(tmp_path: Path) -> None:
     """Fails when it is written and never read: then the whole log is applied again."""
     store = tmp_path / "store"
     with opened(store) as db:
         db.signal_many([{"name": "like", "item": "i1", "user": f"u{n}"} for n in range(100)])
         before = db.signal("like", "i1", at=NOW + 60).seq
-    applied: list[int] = []
-    real = Ledgers.catch_up
-
-    def watched(self: Ledgers, connection: Any, seq: int) -> None:
-        applied.append(self.seq)
-        real(self, connection, seq)
-
-    monkeypatch.setattr(Ledgers, "catch_up", watched)
-    with opened(store) as db:
+    with opened(store) as db, watched(db) as read:
         assert db.count("like", "i1") == 100
-        assert applied == []
-        db.signal("like", "i2")
+        assert read == []
+        after = db.signal("like", "i2").seq
         assert db.count("like", "i2") == 1
-        assert applied == [before]
+        assert read == [after]
+        assert after > before
+
+
+@contextmanager
+def watched(db: germane.Database) -> Iterator[list[int]]:
+    """Give the positions of the signals that readers take from the log."""
+    read: list[int] = []
+
+    def step(cursor: apsw.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        columns = [name for name, _ in cursor.get_description()]
+        if columns == ["seq", "at", "recorded_at", "type", "data"]:
+            read.append(int(row[0]))
+        return row
+
+    def trace(cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        cursor.row_trace = step
+        return True
+
+    with db._journal.read() as connection:
+        connection.exec_trace = trace
+    try:
+        yield read
+    finally:
+        with db._journal.read() as connection:
+            connection.exec_trace = None
 
 
 def test_a_newer_one_replaces_it_and_a_rebuild_writes_it_anew(tmp_path: Path) -> None:

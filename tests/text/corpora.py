@@ -69,8 +69,11 @@ def section(item: germane.Item, docids: tuple[str, ...], default_lang: str) -> S
     )
 
 
-def corpus(seed: int) -> Corpus:
-    """Make a corpus by puts, changes, deletions and documents; the store keeps what is left."""
+def corpus(seed: int, in_segments: bool = False) -> Corpus:
+    """Make a corpus by puts, changes, deletions and documents; the store keeps what is left.
+
+    In segments, the index is read after every put, so that it grows and merges one by one.
+    """
     random = Random(seed)
     langs = tuple(random.sample(LANGS, random.randint(1, 3)))
     default = random.choice(langs)
@@ -81,7 +84,9 @@ def corpus(seed: int) -> Corpus:
     for number in range(random.randint(1, 25)):
         made = item(random, f"{random.choice('aZé中')}{number}", langs)
         live[str(made.id)] = made
-    db.put_many(live.values())
+    for group in [[each] for each in live.values()] if in_segments else [list(live.values())]:
+        db.put_many(group)
+        db.stats()
     for id in random.sample(sorted(live), random.randint(0, len(live) // 2)):
         if random.random() < 0.5:
             db.delete(id)
@@ -89,7 +94,7 @@ def corpus(seed: int) -> Corpus:
         else:
             live[id] = item(random, id, langs)
             db.put(live[id])
-        if random.random() < 0.3:
+        if random.random() < 0.3 or in_segments:
             db.search("lamp")  # an index that was read in between
     listed = random.sample(sorted(live), random.randint(0, min(4, len(live))))
     if listed:

@@ -175,6 +175,12 @@ class Profile(msgspec.Struct, frozen=True):
         """Return the term of a gate, as `related_to` would have it."""
         return self.related_to(Form(gate.term)).term
 
+    def started(self, strategy: Strategy) -> Strategy:
+        """Return a strategy with its term as `related_to` would have it."""
+        if strategy.term is None:
+            return strategy
+        return strategy._replace(term=self.related_to(Form(strategy.term)).term)
+
     @property
     def label(self) -> str:
         """The name with its version."""

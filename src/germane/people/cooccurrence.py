@@ -83,7 +83,7 @@ class Cooccurrence(Histories):
         if number is None:
             return _NOTHING
         mine = self.of_users(np.array([number], np.int32))
-        mine = mine.chosen(~self.are_of(mine, against))
+        mine = mine.chosen(~self.are_of(mine, against) & (mine.at >= self.oldest))
         order = np.lexsort((mine.items, -mine.at))
         items, first = np.unique(mine.items[order], return_index=True)
         latest = np.argsort(first)[:RECENT]

@@ -77,8 +77,9 @@ class Preferences:
             Of the items.
         """
         self._reserve(vectors.shape[1])
-        for places in _rounds(np.array(users, np.int64)):
-            who = np.array(users, np.int64)[places]
+        numbers = np.array(users, np.int64)
+        for places in _rounds(numbers):
+            who = numbers[places]
             counts = self._counts[who].tolist()
             moves = np.array([rate(bases[place], count) for place, count in zip(places, counts, strict=True)])
             self._vectors[who] = moved(self._vectors[who], moves, vectors[places])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
 import apsw
+import msgspec
 import numpy as np
 
 from germane.model.filters import Filter
@@ -97,6 +98,15 @@ class Audience:
         return frozenset(
             target for relation in ("follow", "mute", "block") for target in self.relations[relation]
         )
+
+    def creators_of(self, ordinals: IntArray) -> frozenset[str]:
+        """Return who made some items, deleted ones too."""
+        if self._connection is None or not len(ordinals):
+            return frozenset()
+        query = "SELECT DISTINCT creator FROM item WHERE ordinal IN (SELECT value FROM json_each(?))"
+        told = msgspec.json.encode(ordinals.tolist()).decode()
+        found = (creator for (creator,) in self._connection.execute(query, (told,)))
+        return frozenset(str(creator) for creator in found if creator is not None)
 
     @cached_property
     def has_history(self) -> bool:

@@ -117,7 +117,7 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
     asked = tuple(conditions(profile, request))
     if any(each.kind == "all" for each in strategies):
         return _admitted(readings, _everything_within(readings, everything, asked))
-    given = [_given(readings, everything, strategy, request) for strategy in strategies]
+    given = [_given(readings, everything, profile.started(strategy), request) for strategy in strategies]
     united = np.sort(np.concatenate(given))
     united = united[np.diff(united, prepend=-1) > 0]
     united = united[everything.mask[united]]

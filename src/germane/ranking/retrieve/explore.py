@@ -100,8 +100,12 @@ def _by_unknown(readings: Readings, ordinals: IntArray) -> BoolArray:
     if column is None:
         return np.zeros(len(ordinals), np.bool_)
     creators, audience = column.strings(size), readings.audience
+    touched = audience.touched[audience.touched < len(readings.catalog.live)]
+    # Of what was deleted the catalogue does not tell who made it.
+    gone = touched[~readings.catalog.live[touched]]
     numbers = column.texts.numbers
-    named = [numbers[name] for name in audience.known_creators if name in numbers]
-    known = np.append(creators[audience.touched[audience.touched < size]], np.array(named, np.int64))
+    names = audience.known_creators | audience.creators_of(gone)
+    named = [numbers[name] for name in names if name in numbers]
+    known = np.append(creators[touched], np.array(named, np.int64))
     theirs = creators[ordinals]
     return (theirs >= 0) & ~are_among(theirs, np.sort(known))

@@ -43,7 +43,7 @@ class Ordered:
         return Ordered(self.rows[part], self.scores[part], behaviour)
 
 
-def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
+def best(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> Ordered:
     """Return the best matches, those that are muted after all others.
 
     Parameters
@@ -53,19 +53,21 @@ def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
         How many, at most.
     muted : int64[n]
         Ordinals.
+    step : int
+        Rows that are scored exactly before the bound is asked.
     """
-    parts = best_of_each(scorer, wanted, muted)
+    parts = best_of_each(scorer, wanted, muted, step)
     rows, scores = (np.concatenate(each) for each in zip(*((p.rows, p.scores) for p in parts), strict=True))
     return Ordered(rows[:wanted], scores[:wanted])
 
 
-def best_of_each(scorer: Scorer, wanted: int, muted: IntArray) -> list[Ordered]:
+def best_of_each(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> list[Ordered]:
     """Return the best matches that are not muted, and if any are, so many of those too."""
     rows = scorer.candidates.matches.rows
     is_muted = are_of(scorer, rows, muted)
     if not is_muted.any():
-        return [_best(scorer, rows, wanted)]
-    return [_best(scorer, rows[~is_muted], wanted), _best(scorer, rows[is_muted], wanted)]
+        return [_best(scorer, rows, wanted, step)]
+    return [_best(scorer, part, wanted, step) for part in (rows[~is_muted], rows[is_muted])]
 
 
 def are_of(scorer: Scorer, rows: IntArray, ordinals: IntArray) -> BoolArray:
@@ -75,7 +77,7 @@ def are_of(scorer: Scorer, rows: IntArray, ordinals: IntArray) -> BoolArray:
     return np.isin(scorer.index.ordinals[rows], ordinals)
 
 
-def _best(scorer: Scorer, rows: IntArray, wanted: int) -> Ordered:
+def _best(scorer: Scorer, rows: IntArray, wanted: int, step: int) -> Ordered:
     """Return the best of some rows.
 
     Proximity needs positions, so it is computed only for rows whose bound could still place them:
@@ -85,7 +87,7 @@ def _best(scorer: Scorer, rows: IntArray, wanted: int) -> Ordered:
     by_bound = np.argsort(-bounds, kind="stable")
     rows, bounds = rows[by_bound], bounds[by_bound]
     scores = np.zeros(0)
-    done, step = 0, max(wanted, STEP)
+    done, step = 0, max(wanted, step)
     while done < len(rows):
         if done >= wanted and bounds[done] < np.partition(scores, done - wanted)[done - wanted]:
             break
