@@ -133,4 +133,4 @@ def test_candidates_of_people() -> None:
     assert origin(WITH_HISTORY) is None
     engagement = math.log1p(3)
     (hit,) = scored(made, WITH_HISTORY, [items[0]], NOW).values()
-    assert hit.raw == pytest.approx(0.4 + 0.3 * engagement / (engagement + 3) + 0.03 + 0.15 + 0.25)
+    assert hit.raw == pytest.approx(0.4 + 0.1 * engagement / (engagement + 3) + 0.07 + 0.15 + 0.1)
