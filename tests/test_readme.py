@@ -48,7 +48,9 @@ def test_it_opens_with_two_commands_that_exist() -> None:
 
 def test_its_commands_do_what_they_say(here: Path) -> None:
     """Fails when a search that it shows finds nothing in this project's own documents, or a feed is empty."""
-    verbs = ["learn", "search", "search", "signal", "search", "retrieve", "explain", "shell", "check"]
+    verbs = (
+        "learn search search signal search signal retrieve retrieve related user explain shell check".split()
+    )
     assert [argv[1] for argv in COMMANDS] == verbs
     id = "ID"
     for argv in COMMANDS:
@@ -63,14 +65,19 @@ def test_its_commands_do_what_they_say(here: Path) -> None:
         if "--explain" in argv:
             assert "proximity" in said
             assert ("behaviour.most_liked" in said) == ("--profile" in argv)
+        if argv[1] == "user":
+            assert "ann is forgotten: 1 event changed" in said
 
 
 def test_its_python_runs(here: Path) -> None:
-    first, second = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    said = run(here, [sys.executable, "-c", first + second])
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 3
+    said = run(here, [sys.executable, "-c", "".join(blocks)])
     assert "Lamp" in said
     assert "text.lamp.heading" in said
     assert "[('post-7', {'log1p(like.decayed)': " in said
+    assert "[('lamp', {'preference': 0.4, " in said
+    assert "lamp {'studio': 0.99" in said
 
 
 def test_what_the_first_command_runs_finds_something(here: Path) -> None:
