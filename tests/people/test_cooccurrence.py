@@ -151,6 +151,21 @@ def test_what_a_user_did_long_ago_leads_to_nothing() -> None:
     assert [result.id for result in db.retrieve("mine", user="ann").items] == ["a", "b"]
 
 
+def test_the_latest_twenty_items_of_a_user_say_what_else_may_be_for_them() -> None:
+    """Fails when `RECENT` is 19 or 21: the number is written here anew."""
+    now = [1_700_000_000.0]
+    db = germane.open(None, SCHEMA, clock=lambda: now[0])
+    db.put_many(Item(id=f"{kind}{n}", created_at=0.0) for kind in ("own", "with") for n in range(21))
+    for n in range(21):
+        for item in (f"own{n}", f"with{n}"):
+            db.signal("view", item, user=f"other{n}")
+    for n in range(21):
+        now[0] += 60
+        db.signal("view", f"own{n}", user="ann")
+    found = {result.id for result in db.retrieve("mine", user="ann", limit=1000).items}
+    assert {id for id in found if str(id).startswith("with")} == {f"with{n}" for n in range(1, 21)}
+
+
 def test_the_best_of_a_term_are_of_the_item_that_a_profile_starts_from() -> None:
     """Fails when ``signal(cosine, n)`` takes the greatest of no item's cosine."""
     declared = Profile("p", candidates=["related(a, 1)", "signal(cosine, 2)"], boosts=["cosine"])

@@ -236,6 +236,23 @@ def test_acts_ahead_count_when_their_time_comes() -> None:
     assert_same(arrays(db), fresh(db))
 
 
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_acts_ahead_count_in_the_order_of_their_times(is_recorded: bool) -> None:
+    """Fails when what waits is released in the order of the log: the later act leaves more of itself."""
+    now = NOW
+    db = germane.open(schema=Schema(SIGNALS), clock=lambda: now)
+    db.put(Item(id="a", embedding=[1, 0]))
+    db.put(Item(id="b", embedding=[0, 1]))
+    db.signal("like", "a", user="u", at=NOW + 200)
+    db.signal("like", "b", user="u", at=NOW + 100)
+    now += 200
+    if is_recorded:
+        db.put(Item(id="c"))
+    assert len(arrays(db)["waiting"]) == (0 if is_recorded else 2)
+    second = 0.1 / (1 + math.log(2))
+    assert db.user("u").preference == pytest.approx((second, (1 - second) * 0.1), rel=1e-6)
+
+
 def test_another_declaration_counts_all_anew(tmp_path: Path) -> None:
     with germane.open(tmp_path / "store", Schema(SIGNALS), clock=lambda: NOW) as db:
         db.put(Item(id="a", creator="ann", embedding=[1, 0]))
