@@ -80,6 +80,19 @@ def test_a_case_is_a_visit_of_one_user() -> None:
     ]
 
 
+def test_a_visit_goes_on_after_half_an_hour_and_ends_after_more() -> None:
+    """Fails when the gap itself ends a visit, or a microsecond more does not."""
+    half_an_hour = 30 * 60.0
+    for gap, wanted in ((half_an_hour, [("a", "b")]), (half_an_hour + 1e-6, [("a",), ("b",)])):
+        columns: dict[str, Any] = {
+            "name": ["view"] * 2,
+            "item": list("ab"),
+            "user": ["u"] * 2,
+            "at": [0.0, gap],
+        }
+        assert [case.wanted for case in cases(Story.of_rows(columns, schema=SCHEMA))] == wanted
+
+
 def test_events_of_one_time_know_nothing_of_each_other_in_a_visit() -> None:
     columns: dict[str, Any] = {
         "name": ["view"] * 4,
@@ -109,7 +122,7 @@ def test_a_step_is_to_another_item_and_shows_all_but_the_one_before() -> None:
 
 
 def test_the_same_log_gives_the_same_figures_from_a_store_and_from_rows(tmp_path: Path) -> None:
-    """Fails when the seed of exploration depends on anything but the log."""
+    """Fails when the seed of exploration depends on anything but the log, or replay records anything."""
     columns = random_columns(9)
     items = [Item(id=f"i{n}", title=f"i{n}", creator=f"c{n % 3}", created_at=START - n) for n in range(12)]
     profiles: list[str | Profile] = [POPULAR, "for_you", "related"]
@@ -120,13 +133,37 @@ def test_the_same_log_gives_the_same_figures_from_a_store_and_from_rows(tmp_path
         for place in range(80, 160):
             name, item, user, at = (columns[field][place] for field in ("name", "item", "user", "at"))
             db.signal(name, item, user=user, at=at)
+        before = db.stats()
         of_store = replay(db, profiles, limit=40)
         again = replay(db, profiles, limit=40)
-        before = db.stats()
         assert db.stats() == before
     of_rows = replay(Story.of_rows(columns, items, SCHEMA), profiles, limit=40)
     assert of_store.plain() == again.plain() == of_rows.plain()
     assert of_store.measured["for_you"].diversity is not None
+
+
+@pytest.mark.parametrize("does", ["replay", "tune"])
+def test_a_store_with_a_folder_is_only_read(tmp_path: Path, does: str) -> None:
+    """Fails when either writes anything to the store that it is given, such as a relation."""
+    folder = tmp_path / "store"
+    with germane.open(folder, SCHEMA, clock=lambda: START + 90 * DAY) as db:
+        db.put_many(Item(id=f"i{n}", title=f"i{n}", created_at=START - n) for n in range(12))
+        db.signal_many(random_columns(4))
+        db.relate("ann", "follow", "bob")
+    with germane.open(folder, clock=lambda: START + 90 * DAY) as db:
+
+        def held() -> tuple[object, ...]:
+            with db._journal.read() as connection:
+                relations = list(connection.execute("SELECT * FROM relation"))
+            files = {path.name: path.read_bytes() for path in folder.glob("journal.sqlite*")}
+            return db.stats().events, relations, files.pop("journal.sqlite"), files.get("journal.sqlite-wal")
+
+        before = held()
+        if does == "replay":
+            assert replay(db, [POPULAR, "for_you"], limit=20).cases
+        else:
+            assert tune(db, POPULAR, limit=20).cases
+        assert held() == before
 
 
 def test_hidden_items_are_not_shown_from_then_on() -> None:
@@ -144,6 +181,24 @@ def test_hidden_items_are_not_shown_from_then_on() -> None:
     hits = found.measured["popular"].by_case["hr"].tolist()
     assert hits[:2] == [1.0, 1.0]
     assert hits[8:] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("later", [0, 1, 999])
+def test_a_relation_is_known_from_then_on_and_not_before(later: int) -> None:
+    """Fails when relations of the time to come are known at a case, or those of its very moment."""
+    now = START
+    with germane.open(None, SCHEMA, clock=lambda: now) as db:
+        db.put(Item(id="a", title="a", created_at=START))
+        db.signal("view", "a")
+        now += DAY
+        db.signal("view", "a", user="u")
+        now += later
+        db.relate("u", "hide", "a")
+        now += DAY
+        db.signal("view", "a", user="u")
+        found = replay(db, [POPULAR], split=0.0, limit=None)
+    assert [case.wanted for case in found.cases] == [("a",), ("a",)]
+    assert found.measured["popular"].by_case["hr"].tolist() == [1.0, 0.0]
 
 
 def test_progress_is_told_and_nothing_to_ask_is_an_error() -> None:
@@ -190,6 +245,29 @@ def test_tune_finds_the_term_that_tells_and_writes_nothing() -> None:
     first_held_out = story.at[int(0.8 * len(story))]
     assert found.cases == sum(case.at >= first_held_out for case in cases(story))
     assert story.schema.profiles == ()
+
+
+@pytest.mark.parametrize(("penalty", "value"), [(0.25, 0.0), (1.0, 1.0)])
+def test_tune_takes_penalties_away(penalty: float, value: float) -> None:
+    """Fails when penalties are added: then what is skipped as often as it is viewed comes first.
+
+    Each day ``loud`` has two views and two skips, and ``own`` the one view that is wanted.
+    """
+    rows: list[tuple[str, str, str | None, float]] = []
+    for day in range(20):
+        at = START + day * DAY
+        rows += [("view", "loud", None, at), ("skip", "loud", None, at)] * 2
+        rows.append(("view", "own", "u", at + 60))
+    columns = dict(zip(("name", "item", "user", "at"), zip(*rows, strict=True), strict=True))
+    story = Story.of_rows(columns, schema=SCHEMA)
+    quiet = Profile(
+        "quiet", candidates=["all"], boosts=["1 view.count.all"], penalties=[f"{penalty} skip.count.all"]
+    )
+    found = tune(story, quiet, at=1, metric="hr")
+    assert found.validation == (value, 1.0)
+    assert (found.before, found.after) == (value, 1.0)
+    (views,), (skips,) = found.profile.boosts, found.profile.penalties
+    assert skips.weight > views.weight / 2
 
 
 def test_tune_refuses_what_has_no_weights() -> None:
