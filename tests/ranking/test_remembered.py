@@ -88,7 +88,10 @@ def test_a_page_stays_as_it_was_when_the_same_items_are_ranked_again(tmp_path: P
         db.signal("view", "lamp")
         first = db.retrieve("p", candidates=["lamp"], explain=True).items[0]
         other = db.retrieve("q", candidates=["lamp"]).items[0]
-        assert (list(first.contributions), list(other.contributions)) == (["view.decayed"], ["view.count.all"])
+        assert (list(first.contributions), list(other.contributions)) == (
+            ["view.decayed"],
+            ["view.count.all"],
+        )
         assert (len(first.reasons), other.reasons, other.raw) == (1, (), 1.0)
         assert found(db).reasons == ()
 
