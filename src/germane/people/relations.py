@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import apsw
 
 from germane.log.events import Relate, Unrelate
@@ -9,6 +11,15 @@ from germane.log.journal import Writer
 from germane.model.errors import NotFound
 from germane.model.items import Receipt
 from germane.model.people import OF_ITEMS, RELATIONS
+
+Relations = dict[str, dict[str, int | None]]
+"""For each relation its targets, with the ordinal of the item where it is to one and the target is known."""
+
+_RELATIONS = """
+SELECT seq, relation, target,
+  CASE WHEN relation IN ('save', 'mute', 'hide') THEN (SELECT ordinal FROM item WHERE id = target) END
+FROM relation WHERE user = ?
+"""
 
 
 def relate(writer: Writer, user: str, relation: str, target: str) -> Receipt:
@@ -36,16 +47,15 @@ def unrelate(writer: Writer, user: str, relation: str, target: str) -> Receipt:
     return Receipt(target, rev, writer.append(Unrelate(user=user, relation=relation, target=target)), True)
 
 
-def relations_of(connection: apsw.Connection, user: str) -> dict[str, list[str]]:
+def relations_of(connection: apsw.Connection, user: str) -> Relations:
     """Return for each relation its targets, in the order in which they were related."""
-    found: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
-    query = "SELECT seq, relation, target FROM relation WHERE user = ?"
-    for _, relation, target in sorted(connection.execute(query, (user,))):
-        found[relation].append(target)
+    found: Relations = {relation: {} for relation in RELATIONS}
+    for _, relation, target, ordinal in sorted(connection.execute(_RELATIONS, (user,))):
+        found[relation][target] = ordinal
     return found
 
 
-def live_only(connection: apsw.Connection, ids: list[str]) -> tuple[str, ...]:
+def live_only(connection: apsw.Connection, ids: Iterable[str]) -> tuple[str, ...]:
     """Return those of some ids whose items are live."""
     return tuple(id for id in ids if _rev(connection, id) is not None)
 
