@@ -10,7 +10,7 @@ from germane.log.events import Relate, Unrelate
 from germane.log.journal import Writer
 from germane.model.errors import NotFound
 from germane.model.items import Receipt
-from germane.model.people import OF_ITEMS, RELATIONS
+from germane.model.people import HARD, OF_ITEMS, RELATIONS
 
 Relations = dict[str, dict[str, int | None]]
 """For each relation its targets, with the ordinal of the item where it is to one and the target is known."""
@@ -53,6 +53,18 @@ def relations_of(connection: apsw.Connection, user: str) -> Relations:
     for _, relation, target, ordinal in sorted(connection.execute(_RELATIONS, (user,))):
         found[relation][target] = ordinal
     return found
+
+
+def hard_of(connection: apsw.Connection, user: str) -> list[tuple[str, str]]:
+    """Return the relations of a user that keep items from every answer, with their targets."""
+    query = "SELECT relation, target FROM relation WHERE user = ? AND relation IN (?, ?)"
+    return [(str(relation), str(target)) for relation, target in connection.execute(query, (user, *HARD))]
+
+
+def ordinal_of(connection: apsw.Connection, id: str) -> int | None:
+    """Return the ordinal of an item, None if it was never put."""
+    found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
+    return None if found is None else int(found)
 
 
 def live_only(connection: apsw.Connection, ids: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 
 import apsw
@@ -11,15 +11,18 @@ import numpy as np
 
 from germane.model.filters import Filter
 from germane.model.pages import Reason
-from germane.model.people import RELATIONS
+from germane.model.people import OF_ITEMS, RELATIONS
 from germane.model.times import Micros
 from germane.people.cooccurrence import Related
-from germane.people.relations import Relations, relations_of
+from germane.people.relations import Relations, ordinal_of, relations_of
 from germane.people.taste import Taste
 from germane.people.tastes import Tastes
 from germane.ranking.views import Views
 from germane.text.segment import BoolArray, IntArray
 from germane.vectors.matrix import Rows, Vectors
+
+Since = Callable[[str], list[tuple[str, str]]]
+"""Gives relations of a user, with their targets."""
 
 
 class Audience:
@@ -35,6 +38,8 @@ class Audience:
     views : Views, optional
     now : int
         Microseconds since the epoch.
+    since : callable, optional
+        Of a position of the past, gives the hard negatives of a user that stand now.
     """
 
     def __init__(
@@ -43,22 +48,31 @@ class Audience:
         connection: apsw.Connection | None = None,
         views: Views | None = None,
         now: Micros = 0,
+        since: Since | None = None,
     ) -> None:
         self.user = user
         self._connection = connection
         self._views = views
         self._now = now
+        self._since = since
 
     def with_user(self, user: str | None) -> Audience:
         """Return the audience of another user, at the same position and time."""
-        return Audience(user, self._connection, self._views, self._now)
+        return Audience(user, self._connection, self._views, self._now, self._since)
 
     @cached_property
     def relations(self) -> Relations:
         """For each relation its targets, with the ordinals of items."""
         if self.user is None or self._connection is None:
             return {relation: {} for relation in RELATIONS}
-        return relations_of(self._connection, self.user)
+        found = relations_of(self._connection, self.user)
+        # What is kept from them now is in no answer about the past either.
+        for relation, target in () if self._since is None else self._since(self.user):
+            if target not in found[relation]:
+                found[relation][target] = (
+                    ordinal_of(self._connection, target) if relation in OF_ITEMS else None
+                )
+        return found
 
     @cached_property
     def hidden(self) -> IntArray:
