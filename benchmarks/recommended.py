@@ -118,7 +118,7 @@ TABLES = {
     "recommend-machine": lambda: machine("weights", "recommend", "simulator-weights", "simulator"),
     "weights": weights,
     "recommend": recommend,
-    "steps": steps,
+    "related": steps,
     "by-history": by_history,
     **simulated.TABLES,
 }

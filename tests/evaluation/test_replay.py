@@ -211,6 +211,12 @@ def test_progress_is_told_and_nothing_to_ask_is_an_error() -> None:
         lambda: replay(story, [POPULAR], split=1.0),
         lambda: replay(story, [POPULAR], each="day"),
         lambda: replay(story, ["nope"]),
+        lambda: replay(story, [POPULAR], limit=0),
+        lambda: replay(story, [POPULAR], limit=1.5),  # type: ignore[arg-type]
+        lambda: replay(story, [POPULAR], split="x"),  # type: ignore[arg-type]
+        lambda: replay(story, [POPULAR], seed=-1),
+        lambda: tune(story, POPULAR, limit=0),
+        lambda: tune(story, POPULAR, at=0),
         lambda: replay(Story.of_rows({"name": ["view"], "item": ["a"], "at": [1.0]}), [POPULAR]),
         lambda: Story.of_rows({"name": [], "item": []}),
     ):
@@ -301,3 +307,40 @@ def test_a_log_whose_items_are_not_there_says_so() -> None:
         db.signal("view", "ghost", user="u")
         with pytest.raises(InvalidArgument, match="put the items"):
             replay(db)
+
+
+def test_what_was_hidden_before_the_log_begins_stays_hidden_in_its_story() -> None:
+    """Fails when the relations of a base are left out, or one to an item that comes later is forgotten."""
+    now = [START]
+    schema = Schema([Signal("view")], retention="2d")
+    with germane.open(None, schema, clock=lambda: now[0]) as db:
+        db.put_many(Item(id=id, created_at=START) for id in "ab")
+        db.relate("u", "hide", "a")
+        for _ in range(12):
+            now[0] += DAY / 2
+            db.signal("view", "a", user="v")
+            db.signal("view", "b", user="u")
+        before = replay(db, [POPULAR], at=1, split=0.0, limit=None)
+        assert db.gc(dry_run=False).events > 0
+        after = replay(db, [POPULAR], at=1, split=0.0, limit=None)
+        of_u = [
+            [hit for hit, case in zip(found.measured["popular"].by_case["hr"], found.cases, strict=True)
+             if case.user == "u" and case.before]
+            for found in (before, after)
+        ]  # fmt: skip
+        assert [set(hits) for hits in of_u] == [{1.0}, {1.0}]
+
+
+def test_what_is_tuned_for_you_is_judged_by_users_with_history() -> None:
+    """Fails when users without history are asked, whose formula is another one."""
+    story = _lovers(12)
+    found = tune(story, "for_you", at=1)
+    judged = [case for case in cases(story) if case.upto >= int(0.8 * len(story))]
+    assert found.cases == sum(case.before > 0 for case in judged) == len(judged)
+    newcomers = Story.of_rows(
+        {"name": ["view"] * 40, "item": ["a", "b"] * 20, "user": [f"u{n}" for n in range(40)],
+         "at": [START + n * DAY for n in range(40)]}, schema=SCHEMA,
+    )  # fmt: skip
+    with pytest.raises(InvalidArgument):
+        tune(newcomers, "for_you")
+    assert tune(newcomers, POPULAR).cases > 0

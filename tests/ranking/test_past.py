@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import germane
-from germane import InvalidArgument
+from germane import InvalidArgument, Item
 from support.story import IDS, SCHEMAS, START, Story, answers, history, when
 
 
@@ -175,3 +175,26 @@ def test_a_store_that_is_only_read_has_a_past_too(tmp_path: Path) -> None:
     with germane.open(tmp_path, clock=lambda: story.now, read_only=True) as db:
         assert db.search("lamp").total == 0
         assert answers(db, then[0][0]["as_of"]) == then
+
+
+def test_what_is_hidden_now_is_in_no_answer_about_the_past(tmp_path: Path) -> None:
+    """Fails when the past knows only the relations of then; so a feed's pages agree, whichever is first."""
+    with germane.open(tmp_path) as db:
+        db.put_many(Item(id=id, title=f"Lamp {id}", creator="eve" if id < "d" else "bob") for id in "abcdef")
+        db.relate("u", "hide", "b")
+        seq = db.stats().events
+        db.put(Item(id="g", title="Lamp g", creator="eve"))
+        db.unrelate("u", "hide", "b")
+        for relation, target in (("hide", "a"), ("hide", "g"), ("block", "bob")):
+            db.relate("u", relation, target)
+        found = db.search("lamp", user="u", as_of=seq), db.retrieve("new", user="u", as_of=seq)
+        assert [[result.id for result in page.items] for page in found] == [["c"], ["c"]]
+        assert db.top("lamp", user="u", as_of=seq)[0] == ["c"]
+        assert [result.id for result in db.search("lamp", user="v", as_of=seq).items] == list("abcdef")
+        why = db.explain("a", profile="new", user="u", as_of=seq).absence
+        assert why is not None
+        assert why[0].detail == {"relation": "hide", "target": "a"}
+        db.unrelate("u", "block", "bob")
+        page = db.retrieve("new", user="u", as_of=seq, limit=1)
+        rest = db.retrieve(cursor=page.cursor, limit=9)
+        assert [result.id for result in (*page.items, *rest.items)] == ["c", "d", "e", "f"]

@@ -8,6 +8,7 @@ import pytest
 
 import germane
 from germane import Item, Profile, Result, Schema, Signal
+from germane.knowledge import ids as knowledge_ids
 from germane.ranking.retrieve import page
 
 SCHEMA = Schema([Signal("view")], [Profile("p", boosts=["view.decayed"])])
@@ -75,3 +76,37 @@ def test_only_so_many_cards_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert {each.title for each in shown} == {f"item {id[1:]}" for id in ids[first : first + 10]}
         with db._journal.read() as connection:
             assert len(db._catalogs.at(connection).cards) == 5
+
+
+def test_a_page_stays_as_it_was_when_the_same_items_are_ranked_again(tmp_path: Path) -> None:
+    """Fails if results are the kept cards and no copies of them."""
+    schema = Schema(
+        [Signal("view")], [Profile("p", boosts=["view.decayed"]), Profile("q", sort="view.count.all")]
+    )
+    with germane.open(tmp_path, schema) as db:
+        db.put(Item(title="Lamp", id="lamp"))
+        db.signal("view", "lamp")
+        first = db.retrieve("p", candidates=["lamp"], explain=True).items[0]
+        other = db.retrieve("q", candidates=["lamp"]).items[0]
+        assert (list(first.contributions), list(other.contributions)) == (
+            ["view.decayed"],
+            ["view.count.all"],
+        )
+        assert (len(first.reasons), other.reasons, other.raw) == (1, (), 1.0)
+        assert found(db).reasons == ()
+
+
+def test_equal_sums_are_ordered_by_id_also_after_a_rebuild(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fails if ids of ordinals are remembered wrongly, or compared other than by code point."""
+    monkeypatch.setattr(knowledge_ids, "MOST", 4)  # they are forgotten in between
+    names = ["b", "ä", "B", "a9", "\U0001f600", "a10", "\uffee"]
+    with germane.open(tmp_path, SCHEMA) as ours, germane.open(tmp_path) as theirs:
+        for count in range(1, len(names) + 1):
+            ours.put(Item(title="Lamp", id=names[count - 1]))
+            if count == 4:
+                theirs.rebuild()
+            for db in (ours, theirs):
+                shown = db.retrieve("p", candidates=names, limit=10).items
+                assert [each.id for each in shown] == sorted(names[:count])

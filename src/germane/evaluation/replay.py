@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,12 +13,13 @@ from germane.database import Database, open
 from germane.evaluation.cases import Case, cases, events, sample, steps
 from germane.evaluation.interval import interval
 from germane.evaluation.metrics import Measured, Tally, events_to_adapt
-from germane.evaluation.story import Story
-from germane.model.errors import InvalidArgument, NotFound
+from germane.evaluation.story import Related, Story
+from germane.model.errors import InvalidArgument
+from germane.model.people import OF_ITEMS
 from germane.model.profiles import Profile
 from germane.model.schema import Schema
 from germane.model.times import SECOND
-from germane.model.values import check_choice, check_count
+from germane.model.values import check_choice, check_count, check_share
 
 Progress = Callable[[int, int], None]
 _CASES: dict[str, Callable[[Story], list[Case]]] = {"visit": cases, "event": events, "step": steps}
@@ -130,6 +130,21 @@ def replay(
     if isinstance(story, Database):
         story = Story.of_store(story)
     check_count(at, "at", 1, 999 if each == "step" else 1_000)
+    return replayed(
+        story, profiles, chosen(story, split, until, limit, seed, each), at, each, others, progress
+    )
+
+
+def replayed(
+    story: Story,
+    profiles: Sequence[str | Profile],
+    found: list[Case],
+    at: int,
+    each: str = "visit",
+    others: Mapping[str, Recommender] | None = None,
+    progress: Progress | None = None,
+) -> Replay:
+    """Ask at given cases, in order of time."""
     asked: dict[str, Recommender] = dict(others or {})
     if profiles:
         store = Store(story, [each for each in profiles if isinstance(each, Profile)])
@@ -137,7 +152,6 @@ def replay(
         asked = {label: _Asked(store, label) for label in labels} | asked
     if not asked:
         raise InvalidArgument("profiles", "is empty: name at least one")
-    found = chosen(story, split, until, limit, seed, each)
     creators = {str(item.id): item.creator for item in story.items if item.creator is not None}
     tallies = {name: Tally(at, creators) for name in asked}
     counts: Counter[str] = Counter()
@@ -157,21 +171,34 @@ def replay(
 
 
 def chosen(
-    story: Story, split: float, until: float, limit: int | None, seed: int, each: str = "visit"
+    story: Story,
+    split: float,
+    until: float,
+    limit: int | None,
+    seed: int,
+    each: str = "visit",
+    least: int = 0,
 ) -> list[Case]:
-    """Return the cases of a slice of a story, or some of them."""
+    """Return cases of a slice of a story, all or some: of users with at least so many events before."""
     check_choice(each, "each", tuple(_CASES))
-    if not 0 <= split < until <= 1:
+    if check_share(split, "split", 0.0) >= check_share(until, "until", 1.0):
         raise InvalidArgument("split", f"must be a share below {until}, not {split}")
+    check_count(seed, "seed", 0)
+    if limit is not None:
+        check_count(limit, "limit", 1)
     if not len(story):
         raise InvalidArgument(
             "story", "holds no event on an item that is there: record signals, and put the items they are on"
         )
     first, last = (int(share * len(story)) for share in (split, until))
-    found = [case for case in _CASES[each](story) if first <= case.upto < max(last, 1)]
+    found = [
+        case for case in _CASES[each](story) if case.before >= least and first <= case.upto < max(last, 1)
+    ]
     if not found:
         raise InvalidArgument(
-            "story", "nobody does anything after the split: events need users, and times that differ"
+            "story",
+            "nobody comes after the split: a case is of a user, and begins with a visit, 30 minutes after"
+            " their last event; a case for each event needs no visits",
         )
     return sample(found, limit, seed)
 
@@ -198,6 +225,7 @@ class Store:
         self._by_id = {str(item.id): item for item in story.items}
         self._there: set[str] = set()
         self._due = self._related = self._known = 0
+        self._waiting: list[Related] = []
 
     def move(self, story: Story, upto: int, case: Case) -> None:
         """Take in what came before a case, and let it be its time."""
@@ -209,12 +237,7 @@ class Store:
         self._due = max(self._due, due)
         self.database.put_many(item for id, item in new.items() if id not in self._there)
         self._there |= new.keys()
-        while self._related < len(story.relations) and story.relations[self._related].at < case.at:
-            one = story.relations[self._related]
-            change = self.database.relate if one.stands else self.database.unrelate
-            with suppress(NotFound):
-                change(one.user, one.relation, one.target)
-            self._related += 1
+        self._relate(story, case)
         if upto > self._known:
             place = slice(self._known, upto)
             self.database.signal_many(
@@ -227,6 +250,19 @@ class Store:
                 }
             )
             self._known = upto
+
+    def _relate(self, story: Story, case: Case) -> None:
+        """Let relations stand, or end, as they did before a case; one to an item that comes later waits."""
+        due, self._waiting = self._waiting, []
+        while self._related < len(story.relations) and story.relations[self._related].at < case.at:
+            due.append(story.relations[self._related])
+            self._related += 1
+        for one in due:
+            if one.relation in OF_ITEMS and one.target not in self._there:
+                self._waiting.append(one)
+            else:
+                change = self.database.relate if one.stands else self.database.unrelate
+                change(one.user, one.relation, one.target)
 
 
 class _Asked:

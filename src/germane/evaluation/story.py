@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import apsw
 import msgspec
 import numpy as np
 
 from germane.database import Database
+from germane.log.base import OF_RELATIONS, base_of, chunks
+from germane.log.chain import BEFORE_ALL_TIMES
 from germane.log.events import RecordSignal, RecordSignals, Relate, Unrelate, decode, metadata_from_plain
 from germane.model.embeddings import from_bytes
 from germane.model.errors import InvalidArgument
@@ -68,7 +71,8 @@ class Story:
         """Return what the log of a store tells.
 
         Items are taken as they are now, without their texts; those that are gone, and events on them, are
-        left out. Where retention has replaced older events, the story begins after them.
+        left out. Where retention has replaced older events, the story begins after them, with the relations
+        that stood then.
         """
         with database._journal.read() as connection:
             rows = list(
@@ -85,11 +89,11 @@ class Story:
                     told.append((at, event.name, event.item, event.user, event.weight))
                 elif isinstance(event, RecordSignals):
                     told += _rows(event, ids)
-            relations = tuple(
+            relations = (*_standing(connection), *(
                 Related(at, event.user, event.relation, event.target, isinstance(event, Relate))
                 for seq, at, kind, data in connection.execute(_RELATIONS)
                 if isinstance(event := decode(seq, kind, data), (Relate, Unrelate))
-            )
+            ))  # fmt: skip
         items = tuple(
             Item(
                 id=id, title=id, creator=creator, metadata=metadata_from_plain(msgspec.json.decode(metadata)),
@@ -170,6 +174,15 @@ class Story:
             [min(at, first.get(str(item.id), never)) for item, at in zip(self.items, created, strict=True)],
             np.int64,
         )
+
+
+def _standing(connection: apsw.Connection) -> Iterator[Related]:
+    """Yield the relations that stood where the log begins: those that a base holds."""
+    base = base_of(connection)
+    if base is not None:
+        for rows in map(msgspec.msgpack.decode, chunks(connection, base[1], OF_RELATIONS)):
+            for user, relation, target, _ in rows:
+                yield Related(BEFORE_ALL_TIMES, user, relation, target, True)
 
 
 def _in_order(

@@ -11,12 +11,13 @@ import numpy as np
 from germane.database import Database
 from germane.evaluation.interval import Interval, interval
 from germane.evaluation.metrics import NAMES
-from germane.evaluation.probe import probe, worth
-from germane.evaluation.replay import Progress, chosen, replay
+from germane.evaluation.probe import LISTED, probe, worth
+from germane.evaluation.replay import Progress, chosen, replayed
 from germane.evaluation.story import Story
-from germane.model.builtin import built_in
+from germane.model.builtin import FOR_YOU, built_in
 from germane.model.errors import InvalidArgument
 from germane.model.profiles import Profile, Weighted
+from germane.model.values import check_count
 from germane.people.pairs import FloatArray
 
 STEPS = (0.0, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0)
@@ -91,6 +92,8 @@ def tune(
 
     Each weight in turn is multiplied by `STEPS`, and what is worth most on the validation slice is kept,
     until nothing gains. Then profile and proposal are replayed over the later slice, which had no part in it.
+    For ``for_you`` only users with history are asked: without any it is another formula, which a declared
+    profile does not have.
 
     Parameters
     ----------
@@ -117,8 +120,10 @@ def tune(
         story = Story.of_store(story)
     if metric not in NAMES:
         raise InvalidArgument("metric", f"must be one of {', '.join(NAMES)}, not {metric!r}")
+    check_count(at, "at", 1, LISTED)
     given = _profile(story, profile)
-    slice_ = chosen(story, split, held_out, limit, seed)
+    least = 1 if given is FOR_YOU else 0
+    slice_ = chosen(story, split, held_out, limit, seed, least=least)
     probed = probe(story, given, slice_, progress)
     weights = np.array([*(each.weight for each in given.boosts), *(-each.weight for each in given.penalties)])
     best, before = weights, worth(probed, weights, at, metric)
@@ -136,7 +141,8 @@ def tune(
             break
     proposal = _with(given, best)
     plain = msgspec.structs.replace(given, name="before")
-    later = replay(story, [plain, proposal], at=at, split=held_out, limit=limit, seed=seed, progress=progress)
+    judged = chosen(story, held_out, 1.0, limit, seed, least=least)
+    later = replayed(story, [plain, proposal], judged, at, progress=progress)
     ours, theirs = later.measured[proposal.name].by_case[metric], later.measured["before"].by_case[metric]
     return Tuned(
         proposal, metric, at, (before, after), len(later.cases), float(theirs.mean()), float(ours.mean()),

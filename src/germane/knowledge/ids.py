@@ -1,4 +1,4 @@
-"""The ordinals of ids that were asked for."""
+"""The ordinals of ids that were asked for, and the ids of ordinals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from germane.text.segment import IntArray
 
 MOST = 131_072
-"""Ids that are remembered: about 20 MB."""
+"""Ids that are remembered: about 30 MB."""
 
 
 class Ids:
@@ -24,6 +24,7 @@ class Ids:
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
+        self._ids: dict[int, str] = {}
 
     def ordinals(self, connection: apsw.Connection, ids: Sequence[str]) -> IntArray:
         """Return the ordinals of ids, in order, without those that were never put: int64[n]."""
@@ -38,3 +39,14 @@ class Ids:
             known.update(connection.execute(query, (msgspec.json.encode(new).decode(),)))
             found = [ordinal for id in ids if (ordinal := known.get(id)) is not None]
         return np.array(found, np.int64)
+
+    def of(self, connection: apsw.Connection, ordinals: Sequence[int]) -> list[str]:
+        """Return the ids of ordinals that are there, in order."""
+        known = self._ids
+        if new := list(filterfalse(known.__contains__, ordinals)):
+            if len(known) + len(new) > MOST:
+                known = self._ids = {}
+                new = list(ordinals)
+            query = "SELECT i.ordinal, i.id FROM json_each(?) CROSS JOIN item i ON i.ordinal = value"
+            known.update(connection.execute(query, (msgspec.json.encode(new).decode(),)))
+        return [known[ordinal] for ordinal in ordinals]

@@ -30,6 +30,8 @@ SCHEMAS = "schemas"
 
 _TABLES = tuple(name for name in FOLDED_NAMES if name != "view")
 _OF_TABLES = "tables/"
+OF_RELATIONS = f"{_OF_TABLES}relation"
+"""The part that holds the relations that stood: user, relation, target and position."""
 _ROWS = 10_000
 """Rows of a table that are a chunk."""
 

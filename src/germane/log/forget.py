@@ -16,7 +16,7 @@ import apsw
 import msgspec
 
 from germane.log.anonymous import OF_USERS, Change, users_of, without
-from germane.log.base import Parts, base_of, chunks, is_sealed, remade, rows_to_chunks
+from germane.log.base import OF_RELATIONS, Parts, base_of, chunks, is_sealed, remade, rows_to_chunks
 from germane.log.chain import End, chained, start
 from germane.log.events import Base, ForgetUser, RecordSignals, decode, encode
 from germane.log.journal import Journal, Writer, epoch
@@ -26,7 +26,6 @@ from germane.model.reports import Finding
 UNCLEAN = "unclean"
 """Key under which a store says that bytes of rows that are gone may still lie in the folder."""
 _SECRET = "secret"
-_RELATIONS = "tables/relation"
 _BLOCK = 1_000
 """Links of the chain that are written at a time."""
 
@@ -226,10 +225,10 @@ def _without_user(
 
 def _relations(connection: apsw.Connection, base: Base, user: str) -> tuple[int, Parts]:
     """Return how many relations of a user a base holds, and the part without them if it has any."""
-    told = [row for chunk in chunks(connection, base, _RELATIONS) for row in msgspec.msgpack.decode(chunk)]
+    told = [row for chunk in chunks(connection, base, OF_RELATIONS) for row in msgspec.msgpack.decode(chunk)]
     others = [row for row in told if row[0] != user]
     gone = len(told) - len(others)
-    return gone, {_RELATIONS: rows_to_chunks(others)} if gone else {}
+    return gone, {OF_RELATIONS: rows_to_chunks(others)} if gone else {}
 
 
 def _secret(connection: apsw.Connection) -> bytes:

@@ -441,5 +441,14 @@ def epoch(connection: apsw.Connection) -> int:
         raise Corruption(f"the store's epoch is {value!r}, and no number: restore a backup") from None
 
 
+def place(connection: apsw.Connection) -> tuple[int, int]:
+    """Return the epoch, and the position of the last event."""
+    return remembered(connection, "place", _place)
+
+
+def _place(connection: apsw.Connection) -> tuple[int, int]:
+    return epoch(connection), head(connection)
+
+
 def _epoch(connection: apsw.Connection) -> Any:
     return connection.execute("SELECT value FROM store WHERE key = 'epoch'").get

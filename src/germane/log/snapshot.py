@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 import apsw
 
 from germane.log.checkpoint import Arrays
-from germane.log.journal import epoch, head
+from germane.log.journal import place
 from germane.log.saved import Checkpoints
 
 
@@ -73,7 +73,7 @@ class SnapshotView(ABC, Generic[Kept]):
 
     def at(self, connection: apsw.Connection) -> Kept:
         """Return the snapshot at the position that a connection sees, inside its transaction."""
-        seq, turn = head(connection), epoch(connection)
+        turn, seq = place(connection)
         kept = self._kept
         if kept is not None and (kept.seq, kept.epoch) == (seq, turn):
             return kept

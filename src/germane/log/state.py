@@ -14,7 +14,7 @@ import apsw
 
 from germane.log.base import arrays_from_chunks, arrays_to_chunks
 from germane.log.checkpoint import Arrays
-from germane.log.journal import epoch, head
+from germane.log.journal import head, place
 from germane.log.saved import Checkpoints, differing
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
@@ -174,7 +174,7 @@ class StateView(ABC, Generic[Kept, How]):
         return told
 
     def _caught_up(self, connection: apsw.Connection) -> Kept:
-        turn, seq, how = epoch(connection), head(connection), self._how(connection)
+        (turn, seq), how = place(connection), self._how(connection)
         if self._state is not None and self._state[:2] == (turn, how):
             state = self._state[2]
         else:

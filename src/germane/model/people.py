@@ -21,6 +21,8 @@ ABOUT = {
 RELATIONS = tuple(ABOUT)
 OF_ITEMS = ("save", "hide")
 """Relations whose target is an item and nothing else."""
+HARD = ("hide", "block")
+"""Relations whose targets are in no answer to the user, about the past neither, until they are undone."""
 
 
 def check_relation(value: object) -> str:

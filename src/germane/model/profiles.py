@@ -74,7 +74,7 @@ class Sort(NamedTuple):
         return f"-{self.form}" if self.sign < 0 else str(self.form)
 
 
-class Profile(msgspec.Struct, frozen=True):
+class Profile(msgspec.Struct, frozen=True, cache_hash=True):
     """A ranking recipe: which items, weighed how, and what a page may show of them.
 
     Parameters

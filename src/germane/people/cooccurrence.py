@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from germane.model.times import DAY, Micros
-from germane.people.histories import NONE, SPAN, Histories, Marks
+from germane.people.histories import NONE, SPAN, Histories, Marks, SmallArray
 from germane.people.pairs import FloatArray, IntArray
 
 HALF_LIFE = SPAN
@@ -19,6 +19,8 @@ AGAIN = 90 * DAY
 """Half-life of what a user did with an item, for doing something with it again."""
 MOST_KEPT = 4_000_000
 """Numbers that are kept of the items that were asked for: at 16 bytes each."""
+_FEW = 64
+"""Numbers that are summed one by one, which costs less than arrays of so few."""
 _DIGITS = float(1 << 32)
 
 
@@ -82,8 +84,8 @@ class Cooccurrence(Histories):
         number = self.number(user)
         if number is None:
             return _NOTHING
-        mine = self.of_users(np.array([number], np.int32))
-        mine = mine.chosen(~self.are_of(mine, against) & (mine.at >= self.oldest))
+        mine = self.of_one(number)
+        mine = mine.chosen(~self.are_of(mine, against))
         order = np.lexsort((mine.items, -mine.at))
         items, first = np.unique(mine.items[order], return_index=True)
         latest = np.argsort(first)[:RECENT]
@@ -104,10 +106,10 @@ class Cooccurrence(Histories):
         number = self.number(user)
         if number is None:
             return _NOTHING
-        mine = self.of_users(np.array([number], np.int32))
-        mine = mine.chosen(mine.at >= self.oldest)
-        signs = np.where(self.are_of(mine, against), -1.0, 1.0)
-        return _rounded(_summed(mine.items.astype(np.int64), signs * np.exp2((mine.at - now) / AGAIN)))
+        mine = self.of_one(number)
+        values = np.exp2((mine.at - now) / AGAIN)
+        values[self.are_of(mine, against)] *= -1.0
+        return _rounded(_summed(mine.items, values))
 
     def _of_item(self, item: int, now: Micros) -> Related:
         sums = self._sums(item, now)
@@ -206,15 +208,21 @@ def _weights(at: IntArray, landmark: Micros, oldest: Micros) -> FloatArray:
     return weights
 
 
-def _summed(items: IntArray, values: FloatArray) -> Related:
+def _summed(items: IntArray | SmallArray, values: FloatArray) -> Related:
     """Return the sum of the values of each item."""
+    if len(items) <= _FEW:
+        sums: dict[int, float] = {}
+        for item, value in zip(items.tolist(), values.tolist(), strict=True):
+            sums[item] = sums.get(item, 0.0) + value
+        ascending = sorted(sums)
+        return Related(np.array(ascending, np.int64), np.array([sums[item] for item in ascending]))
     if len(items) and items.max() < 8 * len(items):  # so dense that nothing needs to be put in order
         dense = np.bincount(items, values).astype(np.float64, copy=False)
         there = np.flatnonzero(np.bincount(items))
         return Related(there, dense[there])
     distinct, place = np.unique(items, return_inverse=True)
-    sums = np.bincount(place, values, len(distinct)).astype(np.float64, copy=False)
-    return Related(distinct, sums)
+    summed = np.bincount(place, values, len(distinct)).astype(np.float64, copy=False)
+    return Related(distinct.astype(np.int64, copy=False), summed)
 
 
 def _rounded(related: Related) -> Related:

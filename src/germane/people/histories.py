@@ -125,6 +125,16 @@ class Histories:
         """Return the events of some users, given ascending; by user and time within each of several runs."""
         return _joined([run.marks.chosen(_within(run.marks.users, users)) for run in self._runs])
 
+    def of_one(self, number: int) -> Marks:
+        """Return the events of one user that count; by time within each of several runs."""
+        ends, found = np.array([number, number + 1], np.int32), []
+        for marks, _ in self._runs:
+            first, last = marks.users.searchsorted(ends).tolist()
+            if first < last:
+                first += int(marks.at[first:last].searchsorted(self.oldest))
+                found.append(marks.chosen(slice(first, last)))
+        return _joined(found)
+
     def on_item(self, item: int) -> Marks:
         """Return the events on an item, by user and time."""
         found = []

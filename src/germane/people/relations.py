@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import apsw
 
 from germane.log.events import Relate, Unrelate
 from germane.log.journal import Writer
 from germane.model.errors import NotFound
 from germane.model.items import Receipt
-from germane.model.people import OF_ITEMS, RELATIONS
+from germane.model.people import HARD, OF_ITEMS, RELATIONS
+
+Relations = dict[str, dict[str, int | None]]
+"""For each relation its targets, with the ordinal of the item where it is to one and the target is known."""
+
+_RELATIONS = """
+SELECT seq, relation, target,
+  CASE WHEN relation IN ('save', 'mute', 'hide') THEN (SELECT ordinal FROM item WHERE id = target) END
+FROM relation WHERE user = ?
+"""
 
 
 def relate(writer: Writer, user: str, relation: str, target: str) -> Receipt:
@@ -36,16 +47,27 @@ def unrelate(writer: Writer, user: str, relation: str, target: str) -> Receipt:
     return Receipt(target, rev, writer.append(Unrelate(user=user, relation=relation, target=target)), True)
 
 
-def relations_of(connection: apsw.Connection, user: str) -> dict[str, list[str]]:
+def relations_of(connection: apsw.Connection, user: str) -> Relations:
     """Return for each relation its targets, in the order in which they were related."""
-    found: dict[str, list[str]] = {relation: [] for relation in RELATIONS}
-    query = "SELECT seq, relation, target FROM relation WHERE user = ?"
-    for _, relation, target in sorted(connection.execute(query, (user,))):
-        found[relation].append(target)
+    found: Relations = {relation: {} for relation in RELATIONS}
+    for _, relation, target, ordinal in sorted(connection.execute(_RELATIONS, (user,))):
+        found[relation][target] = ordinal
     return found
 
 
-def live_only(connection: apsw.Connection, ids: list[str]) -> tuple[str, ...]:
+def hard_of(connection: apsw.Connection, user: str) -> list[tuple[str, str]]:
+    """Return the relations of a user that keep items from every answer, with their targets."""
+    query = "SELECT relation, target FROM relation WHERE user = ? AND relation IN (?, ?)"
+    return [(str(relation), str(target)) for relation, target in connection.execute(query, (user, *HARD))]
+
+
+def ordinal_of(connection: apsw.Connection, id: str) -> int | None:
+    """Return the ordinal of an item, None if it was never put."""
+    found = connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
+    return None if found is None else int(found)
+
+
+def live_only(connection: apsw.Connection, ids: Iterable[str]) -> tuple[str, ...]:
     """Return those of some ids whose items are live."""
     return tuple(id for id in ids if _rev(connection, id) is not None)
 

@@ -69,8 +69,8 @@ class Taste(NamedTuple):
         """Return the same, without looking at all creators."""
         creators = self.creator_of.take(np.minimum(ordinals, len(self.creator_of) - 1))
         creators[ordinals >= len(self.creator_of)] = -1
-        affinities = [self.affinities.get(number, 0.0) for number in creators.tolist()]
-        return np.array([affinity / (1.0 + abs(affinity)) for affinity in affinities])
+        liked = {number: affinity / (1.0 + abs(affinity)) for number, affinity in self.affinities.items()}
+        return np.array([liked.get(number, 0.0) for number in creators.tolist()])
 
     def near(self, among: BoolArray, wanted: int) -> IntArray:
         """Return the items that may be the nearest to the preference, and few others: int64[n]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import cached_property
 
 import apsw
@@ -11,16 +11,18 @@ import numpy as np
 
 from germane.model.filters import Filter
 from germane.model.pages import Reason
-from germane.model.people import RELATIONS
+from germane.model.people import OF_ITEMS, RELATIONS
 from germane.model.times import Micros
 from germane.people.cooccurrence import Related
-from germane.people.relations import relations_of
-from germane.people.seen import Seen
+from germane.people.relations import Relations, ordinal_of, relations_of
 from germane.people.taste import Taste
 from germane.people.tastes import Tastes
 from germane.ranking.views import Views
 from germane.text.segment import BoolArray, IntArray
 from germane.vectors.matrix import Rows, Vectors
+
+Since = Callable[[str], list[tuple[str, str]]]
+"""Gives relations of a user, with their targets."""
 
 
 class Audience:
@@ -36,6 +38,8 @@ class Audience:
     views : Views, optional
     now : int
         Microseconds since the epoch.
+    since : callable, optional
+        Of a position of the past, gives the hard negatives of a user that stand now.
     """
 
     def __init__(
@@ -44,53 +48,76 @@ class Audience:
         connection: apsw.Connection | None = None,
         views: Views | None = None,
         now: Micros = 0,
+        since: Since | None = None,
     ) -> None:
         self.user = user
         self._connection = connection
         self._views = views
         self._now = now
+        self._since = since
 
     def with_user(self, user: str | None) -> Audience:
         """Return the audience of another user, at the same position and time."""
-        return Audience(user, self._connection, self._views, self._now)
+        return Audience(user, self._connection, self._views, self._now, self._since)
 
     @cached_property
-    def relations(self) -> dict[str, list[str]]:
-        """For each relation its targets."""
+    def relations(self) -> Relations:
+        """For each relation its targets, with the ordinals of items."""
         if self.user is None or self._connection is None:
-            return {relation: [] for relation in RELATIONS}
-        return relations_of(self._connection, self.user)
+            return {relation: {} for relation in RELATIONS}
+        found = relations_of(self._connection, self.user)
+        # What is kept from them now is in no answer about the past either.
+        for relation, target in () if self._since is None else self._since(self.user):
+            if target not in found[relation]:
+                found[relation][target] = (
+                    ordinal_of(self._connection, target) if relation in OF_ITEMS else None
+                )
+        return found
 
     @cached_property
     def hidden(self) -> IntArray:
         """Ordinals of what is never returned: what they hid, and what creators made that they blocked."""
-        return self._ordinals(self.relations["hide"], self.relations["block"])
+        return self._of("hide", by="block")
 
     @cached_property
     def muted(self) -> IntArray:
         """Ordinals of what comes after everything else."""
-        return self._ordinals(self.relations["mute"], self.relations["mute"])
+        return self._of("mute", by="mute")
 
     @cached_property
     def followed(self) -> IntArray:
         """Ordinals of what creators made that they follow."""
-        return self._ordinals((), self.relations["follow"])
+        return self._of(by="follow")
 
-    @cached_property
+    @property
     def seen(self) -> IntArray:
         """Ordinals of what a signal of theirs was on."""
-        return self._of_view(Seen.items)
+        return self._history[1]
+
+    @property
+    def has_history(self) -> bool:
+        """Whether any signal of theirs was recorded."""
+        return self._history[0] > 0
+
+    @cached_property
+    def _history(self) -> tuple[int, IntArray]:
+        if self.user is None or self._connection is None or self._views is None:
+            return 0, np.zeros(0, np.int64)
+        with self._views.people.at(self._connection) as seen:
+            return seen.signals(self.user), seen.items(self.user, self._now)
 
     @cached_property
     def in_progress(self) -> IntArray:
         """Ordinals of what they have begun and not completed."""
-        return self._of_view(Seen.in_progress)
+        if self.user is None or self._connection is None or self._views is None:
+            return np.zeros(0, np.int64)
+        with self._views.people.at(self._connection) as seen:
+            return seen.in_progress(self.user, self._now)
 
     @cached_property
     def touched(self) -> IntArray:
         """Ordinals of what a signal or a relation of theirs was on, in no order."""
-        on = [target for relation in ("save", "mute", "hide") for target in self.relations[relation]]
-        return np.append(self.seen, self._ordinals(on, ())) if on else self.seen
+        return np.concatenate((self.seen, self._of("save", "mute", "hide")))
 
     @cached_property
     def known_creators(self) -> frozenset[str]:
@@ -107,14 +134,6 @@ class Audience:
         told = msgspec.json.encode(ordinals.tolist()).decode()
         found = (creator for (creator,) in self._connection.execute(query, (told,)))
         return frozenset(str(creator) for creator in found if creator is not None)
-
-    @cached_property
-    def has_history(self) -> bool:
-        """Whether any signal of theirs was recorded."""
-        if self.user is None or self._connection is None or self._views is None:
-            return False
-        with self._views.people.at(self._connection) as seen:
-            return seen.signals(self.user) > 0
 
     @cached_property
     def taste(self) -> Taste:
@@ -143,8 +162,8 @@ class Audience:
             if id is None:
                 assert self.user is not None
                 return found.of_user(self.user, self._now, against)
-            ordinals = self._ordinals((id,), ())
-            return found.of_item(int(ordinals[0]), self._now) if len(ordinals) else None
+            ordinal = self._connection.execute("SELECT ordinal FROM item WHERE id = ?", (id,)).get
+            return None if ordinal is None else found.of_item(int(ordinal), self._now)
 
     def again(self, against: Collection[str]) -> Related | None:
         """Return what they did with each item, lately the most; None without a user."""
@@ -158,25 +177,16 @@ class Audience:
         if name == "unseen":
             return ~mask_of(self.seen, size)
         if name == "saved":
-            return mask_of(self._ordinals(self.relations["save"], ()), size)
+            return mask_of(self._of("save"), size)
         return mask_of(self.followed if name == "following" else self.in_progress, size)
 
-    def _of_view(self, read: Callable[[Seen, str, Micros], IntArray]) -> IntArray:
-        if self.user is None or self._connection is None or self._views is None:
-            return np.zeros(0, np.int64)
-        with self._views.people.at(self._connection) as seen:
-            return read(seen, self.user, self._now)
-
-    def _ordinals(self, items: Iterable[str], creators: Iterable[str]) -> IntArray:
-        one, all_of = "SELECT ordinal FROM item WHERE id = ?", "SELECT ordinal FROM item WHERE creator = ?"
-        if self._connection is None:
-            return np.zeros(0, np.int64)
-        found = {
-            ordinal
-            for query, names in ((one, items), (all_of, creators))
-            for name in names
-            for (ordinal,) in self._connection.execute(query, (name,))
-        }
+    def _of(self, *to: str, by: str | None = None) -> IntArray:
+        """Return the ordinals of items that some relations are to, and of those by the creators of one."""
+        found = {ordinal for each in to for ordinal in self.relations[each].values() if ordinal is not None}
+        if by is not None and self._connection is not None:
+            query = "SELECT ordinal FROM item WHERE creator = ?"
+            for creator in self.relations[by]:
+                found.update(ordinal for (ordinal,) in self._connection.execute(query, (creator,)))
         return np.array(sorted(found), np.int64)
 
 

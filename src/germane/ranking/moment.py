@@ -15,7 +15,8 @@ from germane.log.failures import translated
 from germane.log.journal import Journal, epoch
 from germane.log.past import Place, locate, store_at
 from germane.model.times import Micros
-from germane.ranking.audience import Audience
+from germane.people.relations import hard_of
+from germane.ranking.audience import Audience, Since
 from germane.ranking.views import Views
 from germane.signals.view import Ledgers, SignalView
 from germane.text.index import Index
@@ -37,12 +38,15 @@ class Moment:
         Returns the time: of the past always the same.
     now : int
         The time at which the snapshot was taken.
+    since : callable, optional
+        Of the past, gives the hard negatives of a user that stand now.
     """
 
     connection: apsw.Connection
     views: Views
     clock: Callable[[], Micros]
     now: Micros
+    since: Since | None = None
 
     @property
     def index(self) -> Index:
@@ -56,7 +60,7 @@ class Moment:
 
     def audience(self, user: str | None, now: Micros | None = None) -> Audience:
         """Return whom a query is for, at the time of the snapshot or a later one."""
-        return Audience(user, self.connection, self.views, self.now if now is None else now)
+        return Audience(user, self.connection, self.views, self.now if now is None else now, self.since)
 
     @contextmanager
     def ledgers(self) -> Iterator[tuple[Ledgers, Micros]]:
@@ -102,7 +106,11 @@ class Moments:
             place = locate(connection, as_of, self._journal.now(connection))
             past = self._past(connection, place)
         with past.turn, translated(self._journal.path):
-            yield past.moment(place)
+            yield past.moment(place, self._hard)
+
+    def _hard(self, user: str) -> list[tuple[str, str]]:
+        with self._journal.read() as connection:
+            return hard_of(connection, user)
 
     def drop(self) -> None:
         """Forget the pasts that are kept."""
@@ -128,9 +136,9 @@ class _Past:
         self._views = Views.of()
         self._now: Micros | None = None
 
-    def moment(self, place: Place) -> Moment:
+    def moment(self, place: Place, since: Since) -> Moment:
         """Return the moment at a time that several may share with one position."""
         if place.now != self._now:
             # What left a window at one time must not be missing at an earlier one.
             self._views, self._now = self._views._replace(signals=SignalView()), place.now
-        return Moment(self._connection, self._views, clock=lambda: place.now, now=place.now)
+        return Moment(self._connection, self._views, lambda: place.now, place.now, since)

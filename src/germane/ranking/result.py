@@ -15,22 +15,8 @@ from germane.model.pages import Result
 from germane.model.times import to_datetime
 
 
-def result(connection: apsw.Connection, item: Row, **ranked: Any) -> Result:
+def result(connection: apsw.Connection, item: Row, is_listed: bool = True, **ranked: Any) -> Result:
     """Return an item's result.
-
-    Parameters
-    ----------
-    connection : apsw.Connection
-        Inside a read transaction.
-    item : Row
-    **ranked
-        What ranking found: the fields of `Result` that are not the item's own.
-    """
-    return Result(**own_fields(connection, item), **ranked)
-
-
-def own_fields(connection: apsw.Connection, item: Row, is_listed: bool = True) -> dict[str, Any]:
-    """Return the fields of `Result` that say what an item is, whatever ranked it.
 
     Parameters
     ----------
@@ -39,27 +25,30 @@ def own_fields(connection: apsw.Connection, item: Row, is_listed: bool = True) -
     item : Row
     is_listed : bool
         False when no document is known to list it.
+    **ranked
+        What ranking found: the fields of `Result` that are not the item's own.
     """
     listed = listings(connection, item.ordinal) if is_listed else []
     place = listed[0][2] if listed else None
-    return {
-        "id": item.id,
-        "rev": item.rev,
-        "docids": tuple(dict.fromkeys(docid for docid, _, _ in listed)),
-        "kind": item.kind,
-        "type": item.type,
-        "title": item.title,
-        "heading": item.title,
-        "level": place.level if place else None,
-        "path": listed[0][1] if listed else None,
-        "heading_path": place.heading_path if place else (),
-        "lines": place.lines if place else None,
-        "creator": item.creator,
-        "collection": item.collection,
-        "tags": () if item.tags == "[]" else tuple(msgspec.json.decode(item.tags)),
-        "metadata": frozen(metadata_from_plain(msgspec.json.decode(item.metadata))),
-        "created_at": to_datetime(item.created_at),
-    }
+    return Result(
+        id=item.id,
+        rev=item.rev,
+        docids=tuple(dict.fromkeys(docid for docid, _, _ in listed)),
+        kind=item.kind,
+        type=item.type,
+        title=item.title,
+        heading=item.title,
+        level=place.level if place else None,
+        path=listed[0][1] if listed else None,
+        heading_path=place.heading_path if place else (),
+        lines=place.lines if place else None,
+        creator=item.creator,
+        collection=item.collection,
+        tags=() if item.tags == "[]" else tuple(msgspec.json.decode(item.tags)),
+        metadata=frozen(metadata_from_plain(msgspec.json.decode(item.metadata))),
+        created_at=to_datetime(item.created_at),
+        **ranked,
+    )
 
 
 def added(contributions: Mapping[str, float]) -> float:

@@ -98,14 +98,12 @@ class Numbers:
         Not negative.
     """
 
-    __slots__ = ("_rows", "extremes", "scale", "values")
+    __slots__ = ("extremes", "scale", "values")
 
     def __init__(self, values: Array, extremes: Extremes, scale: float = 1.0) -> None:
         self.values = values
         self.extremes = extremes
         self.scale = scale
-        count = len(values) // BLOCK
-        self._rows = values[: count * BLOCK].reshape(count, BLOCK)
         extremes.of(values)
 
     @property
@@ -128,7 +126,8 @@ class Numbers:
 
     def unscaled(self, blocks: IntArray) -> Array:
         """Return the values of all items of some blocks: numeric[blocks * BLOCK]."""
-        return self._rows[blocks].ravel()
+        count = len(self.values) // BLOCK
+        return self.values[: count * BLOCK].reshape(count, BLOCK)[blocks].ravel()
 
     def scaled(self, scale: float) -> Numbers:
         """Return the same values with another scale."""

@@ -34,16 +34,13 @@ def cosines(matrix: VectorArray, norms: FloatArray, vector: VectorArray) -> Floa
     [0.6, 0.0, -1.0]
     """
     found = np.zeros(len(matrix))
-    of_vector = float(lengths(vector[None])[0])
-    if not of_vector:
-        return found
-    wide = vector.astype(np.float64)
     for start in range(0, len(matrix), _ROWS):
         part = slice(start, start + _ROWS)
-        products = sums(matrix[part].astype(np.float64) * wide)
-        scale = norms[part] * of_vector
-        np.divide(products, scale, out=found[part], where=scale > 0)
-    return np.clip(found, -1.0, 1.0)
+        # The vector itself is the last row: its product is the square of its length.
+        products = sums(np.concatenate((matrix[part], vector[None]), dtype=np.float64) * vector)
+        scale = norms[part] * np.sqrt(products[-1])
+        np.divide(products[:-1], scale, out=found[part], where=scale > 0)
+    return np.minimum(np.maximum(found, -1.0, out=found), 1.0, out=found)  # np.clip itself is slow for few
 
 
 def lengths(matrix: VectorArray) -> FloatArray:
@@ -66,8 +63,9 @@ def sums(rows: FloatArray) -> FloatArray:
     # What is added lies side by side: in rows while they are long, then in columns.
     while (width := rows.shape[1]) > _LONG:
         half = (width + 1) // 2
-        folded = rows[:, :half].copy()
-        folded[:, : width - half] += rows[:, half:]
+        folded = rows[:, :half] + rows[:, -half:] if width % 2 == 0 else rows[:, :half].copy()
+        if width % 2:
+            folded[:, : half - 1] += rows[:, half:]
         rows = folded
     columns = rows.T.copy()
     while (width := len(columns)) > 1:

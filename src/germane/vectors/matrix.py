@@ -43,15 +43,18 @@ class Rows(NamedTuple):
 
     def rows(self, ordinals: IntArray) -> IntArray:
         """Return the rows of some items, -1 for those without a vector."""
-        rows = np.full(len(ordinals), -1)
-        inside = ordinals < len(self.row_of)
-        rows[inside] = self.row_of[ordinals[inside]]
+        if not len(self.row_of):
+            return np.full(len(ordinals), -1)
+        rows: IntArray = self.row_of.take(ordinals, mode="clip").astype(np.int64)
+        rows[ordinals >= len(self.row_of)] = -1
         return rows
 
     def cosines(self, vector: VectorArray, ordinals: IntArray) -> FloatArray:
         """Return the cosine of a vector and that of each item, 0 without one: float64[items]."""
         rows = self.rows(ordinals)
         has = rows >= 0
+        if has.all():
+            return cosines(self.matrix.take(rows, axis=0), self.norms.take(rows), vector)
         found = np.zeros(len(ordinals))
         found[has] = cosines(self.matrix[rows[has]], self.norms[rows[has]], vector)
         return found

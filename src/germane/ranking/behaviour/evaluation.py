@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -405,13 +405,17 @@ class Evaluation:
 
 def of_profile(readings: Readings, profile: Profile) -> Evaluation:
     """Return the evaluation of a profile's base."""
-    if profile.sort is not None:
-        form = profile.related_to(profile.sort.form)
-        return Evaluation(readings, (Part(str(profile.sort), 1.0, float(profile.sort.sign), form),))
+    return Evaluation(readings, _parts(profile))
+
+
+@lru_cache(maxsize=256)
+def _parts(profile: Profile) -> tuple[Part, ...]:
     related = profile.related_to
+    if profile.sort is not None:
+        return (Part(str(profile.sort), 1.0, float(profile.sort.sign), related(profile.sort.form)),)
     boosts = [Part(str(boost.form), boost.weight, 1.0, related(boost.form)) for boost in profile.boosts]
     penalties = [Part(f"-{each.form}", each.weight, -1.0, related(each.form)) for each in profile.penalties]
-    return Evaluation(readings, (*boosts, *penalties))
+    return (*boosts, *penalties)
 
 
 def of_terms(readings: Readings, *terms: Term) -> Evaluation:

@@ -52,7 +52,8 @@ class Exact:
         count = len(base) if isinstance(base, np.ndarray) else len(exponent)
         bases = base.tolist() if isinstance(base, np.ndarray) else repeat(base)
         exponents = exponent.tolist() if isinstance(exponent, np.ndarray) else repeat(exponent)
-        return np.fromiter(map(_pow, bases, exponents), np.float64, count)
+        # Far below the least number the C library gives zero; Python makes no error of that.
+        return np.fromiter(map(math.pow, bases, exponents), np.float64, count)
 
     def sqrt(self, x: FloatArray) -> FloatArray:
         """Return the square root."""
@@ -82,11 +83,6 @@ class Rough:
 
 def _each(function: Callable[[float], float], x: FloatArray) -> FloatArray:
     return np.fromiter(map(function, x.tolist()), np.float64, len(x))
-
-
-def _pow(base: float, exponent: float) -> float:
-    # Far below the least number the C library gives zero; Python makes no error of that.
-    return math.pow(base, exponent)
 
 
 EXACT, ROUGH = Exact(), Rough()

@@ -221,7 +221,7 @@ class Readings:
     def _of_related(self, related: Related | None) -> Reading | None:
         if related is None:
             return None
-        inside = related.items < self.size
+        inside = slice(related.items.searchsorted(self.size))  # they are ascending
         return self._of_some(related.items[inside], related.values[inside])
 
     def _of_some(self, ordinals: IntArray, values: FloatArray) -> Reading | None:
@@ -356,15 +356,23 @@ class Scores:
     Parameters
     ----------
     ordinals : int64[n]
+        Ascending; one at least.
     values : float64[n]
     blocks : int
     """
 
     def __init__(self, ordinals: IntArray, values: FloatArray, blocks: int) -> None:
-        self.least = np.full(blocks, min(float(values.min(initial=0.0)), 0.0))
-        self.greatest = np.full(blocks, float(values.max(initial=0.0)))
-        order = np.argsort(ordinals, kind="stable")
-        self._ordinals, self._values = ordinals[order], values[order]
+        self._ordinals, self._values, self._blocks = ordinals, values, blocks
+
+    @property
+    def least(self) -> FloatArray:
+        """Return lower bounds by block."""
+        return np.full(self._blocks, float(self._values.min(initial=0.0)))
+
+    @property
+    def greatest(self) -> FloatArray:
+        """Return upper bounds by block."""
+        return np.full(self._blocks, float(self._values.max(initial=0.0)))
 
     @property
     def above_zero(self) -> IntArray:
@@ -373,8 +381,9 @@ class Scores:
 
     def at(self, ordinals: IntArray) -> FloatArray:
         """Return the numbers of some items, 0 for those that have none."""
-        place = np.minimum(np.searchsorted(self._ordinals, ordinals), len(self._ordinals) - 1)
-        return np.where(self._ordinals[place] == ordinals, self._values[place], 0.0)
+        place = self._ordinals.searchsorted(ordinals)
+        there = self._ordinals.take(place, mode="clip") == ordinals
+        return np.where(there, self._values.take(place, mode="clip"), 0.0)
 
     def within(self, blocks: IntArray) -> FloatArray:
         """Return the numbers of all items of some blocks."""

@@ -119,8 +119,9 @@ def find_candidates(readings: Readings, profile: Profile, request: RetrieveReque
         return _admitted(readings, _everything_within(readings, everything, asked))
     given = [_given(readings, everything, profile.started(strategy), request) for strategy in strategies]
     united = np.sort(np.concatenate(given))
-    united = united[np.diff(united, prepend=-1) > 0]
     united = united[everything.mask[united]]
+    if len(given) > 1:
+        united = united[np.diff(united, prepend=-1) > 0]
     return _admitted(readings, _within(readings, Candidates(ordinals=united, size=readings.size), asked))
 
 

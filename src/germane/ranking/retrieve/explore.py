@@ -67,9 +67,7 @@ def draw(
     seed : str
     """
     ordinals = candidates.ordinals
-    is_eligible = _eligible(readings, ordinals)
-    is_eligible &= ~are_among(ordinals, np.sort(shown_anyway))
-    eligible = ordinals[is_eligible]
+    eligible = ordinals[_eligible(readings, ordinals, shown_anyway)]
     if not len(eligible) or not wanted:
         return NOBODY
     digest = hashlib.blake2b(f"explore\0{seed}".encode(), digest_size=16).digest()
@@ -78,19 +76,17 @@ def draw(
     return Explorers(eligible[chosen], len(eligible))
 
 
-def _eligible(readings: Readings, ordinals: IntArray) -> BoolArray:
+def _eligible(readings: Readings, ordinals: IntArray, others: IntArray) -> BoolArray:
     """Tell of each item whether it is unseen, and young or by a creator of whom the user knows nothing.
 
-    What the user muted is not eligible: it comes after everything else.
+    What the user muted is not eligible: it comes after everything else. Nor are others that are given.
     """
     audience = readings.audience
     eligible = _by_unknown(readings, ordinals)
     times = readings.catalog.columns.get("created_at")
     if times is not None:
         eligible |= times.times(readings.size)[ordinals] > readings.now - YOUNG
-    for known in (audience.seen, audience.muted):
-        if len(known):
-            eligible &= ~are_among(ordinals, known)
+    eligible &= ~are_among(ordinals, np.sort(np.concatenate((audience.seen, audience.muted, others))))
     return eligible
 
 
@@ -106,6 +102,6 @@ def _by_unknown(readings: Readings, ordinals: IntArray) -> BoolArray:
     numbers = column.texts.numbers
     names = audience.known_creators | audience.creators_of(gone)
     named = [numbers[name] for name in names if name in numbers]
-    known = np.append(creators[touched], np.array(named, np.int64))
-    theirs = creators[ordinals]
-    return (theirs >= 0) & ~are_among(theirs, np.sort(known))
+    known = np.concatenate((creators[touched], [-1, *named]))  # -1 is no creator
+    known.sort()
+    return ~are_among(creators[ordinals], known)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import msgspec
 import numpy as np
 
 from germane.ranking.behaviour.evaluation import Evaluation
@@ -89,13 +88,14 @@ def best_and_least(evaluation: Evaluation, items: Items, wanted: int) -> tuple[O
         return NOTHING, 0.0
     if items.count <= FEW:
         ordinals, low = _of_few(evaluation, items, wanted)
-        least = float(evaluation.sums(low).min())
+        sums = evaluation.sums(ordinals)
+        least = float((sums if low is ordinals else evaluation.sums(low)).min())
     else:
         bounds = evaluation.bounds()
         ordinals = _could_belong(evaluation, items, wanted, bounds.greatest)
         least = _least(evaluation, items, bounds.least)
-    ordered = sorted_by_sum(evaluation.readings, ordinals, evaluation.sums(ordinals), wanted)
-    return ordered, least
+        sums = evaluation.sums(ordinals)
+    return sorted_by_sum(evaluation.readings, ordinals, sums, wanted), least
 
 
 def _of_few(evaluation: Evaluation, items: Items, wanted: int) -> tuple[IntArray, IntArray]:
@@ -215,10 +215,9 @@ def sorted_by_sum(readings: Readings, ordinals: IntArray, sums: FloatArray, want
         sums = np.append(sums[above], np.full(len(ties), threshold))
     order = np.argsort(-sums, kind="stable")
     ordinals, sums = ordinals[order], sums[order]
-    equal = np.zeros(len(sums) + 1, np.bool_)
-    equal[1:-1] = sums[1:] == sums[:-1]
-    tied = np.flatnonzero(equal[1:] | equal[:-1])
-    if len(tied):
+    equal = sums[1:] == sums[:-1]
+    if equal.any():
+        tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         order = np.lexsort((by_id(readings, ordinals[tied]), -sums[tied]))
         ordinals[tied] = ordinals[tied[order]]
     return Ordered(ordinals, sums)
@@ -229,14 +228,12 @@ def by_id(readings: Readings, ordinals: IntArray) -> IntArray:
     catalog = readings.catalog
     # All ids are put in order at the cost of looking up a quarter of them, and stay so until one is put.
     if len(ordinals) > min(MANY_TIES, readings.size // 4) or catalog.has("by id"):
-        ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))[ordinals]
-        return ranks
-    query = "SELECT i.ordinal FROM json_each(?) j JOIN item i ON i.ordinal = j.value ORDER BY i.id"
-    asked = msgspec.json.encode(ordinals.tolist()).decode()
-    place = {
-        ordinal: number for number, (ordinal,) in enumerate(readings.connection.execute(query, (asked,)))
-    }
-    return np.array([place[ordinal] for ordinal in ordinals.tolist()], np.int64)
+        all_ranks: IntArray = catalog.kept("by id", lambda: _all_by_id(readings))
+        return all_ranks[ordinals]
+    ids = catalog.ids.of(readings.connection, ordinals.tolist())
+    ranks = np.empty(len(ids), np.int64)
+    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return ranks
 
 
 def _all_by_id(readings: Readings) -> IntArray:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import apsw
+import msgspec
+import numpy as np
 
 from germane.knowledge.catalog import Catalog
 from germane.log.content import UNREADABLE, Row, items_by_ordinals, unreadable
 from germane.model.forms import parse_form
 from germane.model.frozen import FrozenDict
 from germane.model.pages import Reason, Result
-from germane.ranking.result import added, own_fields
+from germane.ranking.result import result
 from germane.ranking.retrieve.diversify import Chosen
 from germane.ranking.retrieve.feed import Feed
 from germane.text.fields import field_texts
@@ -22,11 +25,14 @@ _LEADING = 4_000
 _CODES = {"recency": "Recency", "created_at": "Recency", "text": "TextMatch", "preference": "PreferenceMatch"}
 
 
+_UNRANKED: dict[str, Any] = {
+    "highlights": (), "matched_terms": (), "score": 0.0, "raw": 0.0, "text_score": 0.0, "contributions": {},
+}  # fmt: skip
+_copied: Callable[[Result], Result] = Result.__copy__  # type: ignore[attr-defined]
+_set = msgspec.structs.force_setattr
+
 MOST_CARDS = 8_192
 """Items whose own part of a result is kept: about 1 kB each."""
-
-Card = dict[str, Any]
-"""The fields of a result that are the same whatever ranked it."""
 
 
 def results(
@@ -54,28 +60,34 @@ def results(
     """
     made = []
     taken = [places[ordinal] for ordinal in chosen.shown]
-    columns = feed.contributions[:, taken].T.tolist()
+    columns = feed.contributions[:, taken]
+    raws = sum(columns, np.zeros(len(taken))).tolist()  # from left to right, row by row
     cards = _cards(connection, catalog, chosen.shown)
-    for ordinal, column, card in zip(chosen.shown, columns, cards, strict=True):
-        named = dict(zip(feed.names, column, strict=True))
-        why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal)) if explain else ()
-        raw = added(named)
-        made.append(
-            Result(score=feed.score(raw), raw=raw, contributions=FrozenDict(named), reasons=why, **card)
-        )
+    for ordinal, raw, column, card in zip(chosen.shown, raws, columns.T.tolist(), cards, strict=True):
+        named = FrozenDict(zip(feed.names, column, strict=True))
+        ranked = _copied(card)
+        _set(ranked, "score", feed.score(raw))
+        _set(ranked, "raw", raw)
+        _set(ranked, "contributions", named)
+        if explain:
+            why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal))
+            _set(ranked, "reasons", why)
+        made.append(ranked)
     return tuple(made)
 
 
-def _cards(connection: apsw.Connection, catalog: Catalog, ordinals: list[int]) -> list[Card]:
-    """Return the cards of some items; those of the items asked for last are kept."""
-    cards: dict[int, Card] = catalog.cards
+def _cards(connection: apsw.Connection, catalog: Catalog, ordinals: list[int]) -> list[Result]:
+    """Return results of some items that nothing has ranked yet; those of the items asked for last are kept.
+
+    A result is a copy of such a card: what an item is, is said once.
+    """
+    cards: dict[int, Result] = catalog.cards
     found = {ordinal: card for ordinal in ordinals if (card := cards.get(ordinal)) is not None}
     missing = [ordinal for ordinal in ordinals if ordinal not in found]
     if missing:
         for item, is_listed in items_by_ordinals(connection, missing):
             try:
-                card = own_fields(connection, item, is_listed)
-                card.update(snippet=_beginning(item), highlights=(), matched_terms=(), text_score=0.0)
+                card = result(connection, item, is_listed, snippet=_beginning(item), **_UNRANKED)
             except UNREADABLE as error:
                 raise unreadable(item.id, error) from None
             found[item.ordinal] = cards[item.ordinal] = card

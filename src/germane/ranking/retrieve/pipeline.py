@@ -129,6 +129,8 @@ class Ranker:
         self.diversity = request.diversity or profile.diversity
         self._seq = seq
         self._is_at_end = False
+        self._made: Feed | None = None
+        self._places: dict[int, int] = {}  # where each item of that stands in its columns
         self._there: tuple[bytes, IntArray] = b"", NONE
 
     @cached_property
@@ -167,12 +169,13 @@ class Ranker:
             still = [ordinal for ordinal in before.to_explore if there[ordinal]]
             explorers = Explorers(np.array(still, np.int64), before.eligible)
         self._is_at_end = len(ordered.ordinals) < wanted * times
-        order = np.append(np.array(held, np.int64), ordered.ordinals)
-        extra = explorers.ordinals[~are_among(explorers.ordinals, np.sort(order))]
-        ordinals = np.append(order, extra)
-        ascending = np.argsort(ordinals)
-        explore = ascending[ordinals.searchsorted(explorers.ordinals, sorter=ascending)]
-        return Feed(
+        self._places = places = {
+            ordinal: place for place, ordinal in enumerate(held + ordered.ordinals.tolist())
+        }
+        order = np.arange(len(places), dtype="<i4")
+        explore = [places.setdefault(ordinal, len(places)) for ordinal in explorers.ordinals.tolist()]
+        ordinals = np.array(list(places), "<i8")
+        self._made = Feed(
             asked=self.request.asked(),
             as_of=self._seq,
             total=candidates.count,
@@ -180,9 +183,9 @@ class Ranker:
             least=least,
             greatest=greatest,
             names=evaluation.names,
-            ordinals=ordinals.astype("<i8").tobytes(),
+            ordinals=ordinals.tobytes(),
             columns=evaluation.contributions(ordinals).astype("<f8", copy=False).tobytes(),
-            order=packed(np.arange(len(order))),
+            order=order.tobytes(),
             explorers=packed(explore),
             held=len(held),
             shown=b"" if before is None else before.shown,
@@ -191,6 +194,7 @@ class Ranker:
             eligible=explorers.eligible,
             cold=self.profile is COLD_START,
         )
+        return self._made
 
     def places(self, feed: Feed) -> int:
         """Return how many items the page has places for."""
@@ -240,7 +244,16 @@ class Ranker:
             self._there = feed.order, self._still_there(feed, feed.order_places)
         return self._there[1]
 
+    def places_of(self, feed: Feed, chosen: Chosen) -> dict[int, int]:
+        """Return where what was looked at for a page, at least, stands in the feed's columns."""
+        if feed is self._made:
+            return self._places
+        places = np.append(self.order_of(feed)[: chosen.used], feed.explorer_places)
+        return dict(zip(feed.items[places].tolist(), places.tolist(), strict=True))
+
     def _still_there(self, feed: Feed, places: IntArray) -> IntArray:
+        if feed is self._made:
+            return places  # it is of this very moment
         ordinals = feed.items[places]
         there = self.readings.catalog.live[ordinals]
         there &= ~are_among(ordinals, self.readings.audience.hidden)
@@ -264,7 +277,7 @@ def _page(
     began: float,
 ) -> Page:
     readings, request = ranker.readings, ranker.request
-    places = _places(ranker, feed, chosen)
+    places = ranker.places_of(feed, chosen)
     left = _left(ranker, feed, chosen, places)
     more = bool(len(left))
     if feed.in_stretches:
@@ -293,21 +306,14 @@ def _page(
     )
 
 
-def _places(ranker: Ranker, feed: Feed, chosen: Chosen) -> dict[int, int]:
-    """Return where what was looked at for a page stands in the feed's columns."""
-    looked_at = ranker.order_of(feed)[: chosen.used]
-    places = np.append(looked_at, feed.explorer_places)
-    return dict(zip(feed.items[places].tolist(), places.tolist(), strict=True))
-
-
 def _left(ranker: Ranker, feed: Feed, chosen: Chosen, places: dict[int, int]) -> IntArray:
     """Return what a page leaves of the order, as places: what it held back, then what it never reached."""
     held = [places[ordinal] for ordinal in chosen.held_back]
-    gone = np.zeros(len(feed.items), np.bool_)
-    gone[held] = True
-    gone[[places[ordinal] for ordinal in chosen.shown]] = True
+    left = np.ones(len(feed.items), np.bool_)
+    left[held + [places[ordinal] for ordinal in chosen.shown]] = False
     rest = ranker.order_of(feed)
-    return np.append(np.array(held, np.int64), rest[~gone[rest]])[:KEPT]
+    rest = rest[left[rest]]
+    return np.append(held, rest)[:KEPT] if held else rest[:KEPT]
 
 
 def _rest(feed: Feed, chosen: Chosen, left: IntArray, places: dict[int, int]) -> bytes:

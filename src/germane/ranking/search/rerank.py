@@ -113,7 +113,8 @@ def _by_text(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
 
 def _share(readings: Readings, profile: Profile, ordinals: IntArray, scores: FloatArray) -> FloatArray:
     """Return where the base of each item lies between the least and the greatest."""
-    readings.text = Scores(ordinals, scores, readings.blocks)
+    ascending = np.argsort(ordinals)
+    readings.text = Scores(ordinals[ascending], scores[ascending], readings.blocks)
     evaluation = of_profile(readings, profile)
     if evaluation.is_over_candidates:
         evaluation.settle(ordinals)

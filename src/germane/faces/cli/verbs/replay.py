@@ -38,7 +38,9 @@ Rename = Annotated[
     ),
 ]  # fmt: skip
 At = Annotated[int, typer.Option("--at", metavar="N", help="Items that are asked for, 1 to 1000.")]
-Sample = Annotated[int, typer.Option(metavar="N", help="Cases to ask at, drawn by the seed; 0 asks at all.")]
+Sample = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Cases to ask at, drawn by the seed; 0 asks at all.")
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="What cases are drawn by.")]
 
 
@@ -96,6 +98,8 @@ def told(db: str | None, file: str | None, rename: list[str] | None) -> Story:
     from germane.evaluation import Story
 
     if file is None:
+        if rename:
+            raise Misuse("--rename is for the columns of a file: name one")
         with store.reading(db) as database:
             return Story.of_store(database)
     kind = events.format_of(file)

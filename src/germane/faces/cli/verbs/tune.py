@@ -40,7 +40,7 @@ def tune(
     """Propose weights for a profile, and write nothing.
 
     They are chosen between 60 and 80 % of the log and judged on the rest. The proposal is printed as TOML for
-    the schema.
+    the schema. For for_you, users with history alone are asked: without any it is another formula.
     """
     from germane.evaluation import tune as run
 

@@ -21,6 +21,8 @@ Examples:
 
 SHOWN = 10
 """Creators whose affinity is shown to people; JSON has them all."""
+LEAST = 0.005
+"""What an affinity must still be to be shown to people."""
 
 
 def user(
@@ -58,9 +60,10 @@ def _show(given: Given, name: str) -> None:
     for relation, targets in state.relations.items():
         if targets:
             say(f"{relation:<8} {', '.join(targets)}")
-    if state.affinities:
-        first = list(state.affinities.items())[:SHOWN]
-        more = ", ..." if len(state.affinities) > SHOWN else ""
+    if any(abs(value) >= LEAST for value in state.affinities.values()):
+        told = {creator: value for creator, value in state.affinities.items() if abs(value) >= LEAST}
+        first = list(told.items())[:SHOWN]
+        more = ", ..." if len(told) > SHOWN else ""
         say(f"{'likes':<8} {', '.join(f'{creator} {value:.2f}' for creator, value in first)}{more}")
 
 
