@@ -310,6 +310,32 @@ def personal() -> str:
     return f"{told}\n\n{table(head, rows)}"
 
 
+def budgets() -> str:
+    """Show what was asked for beside what was measured."""
+    pages = results("personal")["cases"]
+    seen = {each["from"]: each for each in results("reactivity")["measured"] if each["items"] == 1_000}
+    (recorded,) = (one for one in results("signals")["contestants"] if one["name"] == "germane")
+    per_s = recorded["events_per_s"]
+    rows = []
+
+    def below(what: str, budget_ms: float, found: Results) -> None:
+        p50, p99 = found["p50_us"] / 1_000, found["p99_us"] / 1_000
+        is_met = "yes" if p99 < budget_ms else "**no**"
+        rows.append([what, f"p99 below {budget_ms:g} ms", f"p50 {p50:.2f}, p99 {p99:.2f} ms", is_met])
+
+    def above(what: str, budget: int, found: float) -> None:
+        rows.append([what, f"{budget:,} a second", f"{found:,.0f}", "yes" if found >= budget else "**no**"])
+
+    below("100 given candidates, for a user with history", 0.5, pages["100 given candidates, `for_you`"])
+    below("100 given candidates, five boosts", 0.5, pages["100 given candidates, five boosts"])
+    below("a signal, until the next ranking shows it, same process", 1, seen["the same process"])
+    below("the same, from another process", 10, seen["another process"])
+    above("signals, one call each, bare", 60_000, per_s["calls"])
+    above("signals, one call each, with user and event id", 30_000, per_s["calls_identified"])
+    above("signals, columns of arrays", 1_000_000, per_s["columns_of_arrays"])
+    return table(["what", "budget", "measured", "met"], rows)
+
+
 def opening() -> str:
     """Show the first readings of a process that opens a large store."""
     found = results("opening")
@@ -418,6 +444,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "signals": signals,
     "retrieval": retrieval,
     "personal": personal,
+    "budgets": budgets,
     "reactivity": reactivity,
     "opening": opening,
     "popularity": popularity,

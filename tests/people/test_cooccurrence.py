@@ -259,3 +259,14 @@ def test_alike_vectors_make_items_related() -> None:
     assert {result.id: result.contributions["cosine"] for result in page.items} == pytest.approx(
         {"b": sqrt(0.5)}, rel=1e-6
     )
+
+
+def test_a_feed_of_what_is_related_goes_on_when_its_item_is_gone() -> None:
+    db = germane.open()
+    db.put_many(Item(id=id, title=id, tags=["x"]) for id in "abcdef")
+    first = db.related("a", limit=2)
+    db.delete("a")
+    rest = db.retrieve(cursor=first.cursor, limit=9)
+    assert sorted(result.id for result in (*first.items, *rest.items)) == list("bcdef")
+    with pytest.raises(NotFound):
+        db.related("a")

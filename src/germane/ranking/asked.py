@@ -51,10 +51,13 @@ def check_profile(name: object) -> str:
     return check_id(name, "profile")
 
 
-def find_profile(connection: apsw.Connection, name: str, audience: Audience) -> Profile:
+def find_profile(
+    connection: apsw.Connection, name: str, audience: Audience, has_begun: bool = False
+) -> Profile:
     """Return the profile of a name: a built-in one, or one that the store declares or has declared.
 
-    ``for_you`` is another one for those of whom no signal was recorded.
+    ``for_you`` is another one for those of whom no signal was recorded. A feed that has begun goes on without
+    the item that it started from.
 
     Raises
     ------
@@ -65,7 +68,7 @@ def find_profile(connection: apsw.Connection, name: str, audience: Audience) -> 
     """
     found = built_in(name) or declared_profile(connection, name)
     if found is not None:
-        if found.name == "related" and not is_live(connection, str(found.origin)):
+        if found.name == "related" and not has_begun and not is_live(connection, str(found.origin)):
             raise NotFound(f"there is no item {found.origin!r} that anything could be related to")
         return COLD_START if found is FOR_YOU and not audience.has_history else found
     if name.partition(":")[0] in NAMES:

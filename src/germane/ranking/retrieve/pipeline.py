@@ -98,7 +98,7 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         request = restored(feed.asked, request)
         readings.seed = feed.seed
         readings.audience = readings.audience.with_user(request.user)
-    profile = find_profile(readings.connection, request.profile, readings.audience)
+    profile = find_profile(readings.connection, request.profile, readings.audience, feed is not None)
     ranker = Ranker(readings, profile, request, seq)
     current = feed or ranker.feed(1)
     chosen = ranker.fill(current)
