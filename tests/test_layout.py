@@ -31,7 +31,14 @@ FLOOR = {package: floor for floor, packages in enumerate(FLOORS) for package in 
 
 # On one floor only these pairs: learning cuts files with the parser that text is indexed with, tastes are
 # made of items' vectors and decay as signals do, and the log reads as well from a cluster as from a file.
-BESIDE = {("knowledge", "text"), ("people", "vectors"), ("people", "signals"), ("cluster", "log")}
+BESIDE = {
+    ("knowledge", "text"),
+    ("people", "vectors"),
+    ("people", "signals"),
+    ("cluster", "log"),
+    ("sessions", "signals"),
+    ("sessions", "knowledge"),
+}
 
 # The version is a constant that every package may read. The package itself holds the public names and
 # nothing else: it imports from everywhere, and nobody below the faces imports from it.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from germane.model.pages import Degradation, Explanation, Page, Reason, Result, SearchStats, TermStat
     from germane.model.people import UserState
     from germane.model.plain import to_json, to_plain
+    from germane.model.policies import Policy
     from germane.model.profiles import Profile
     from germane.model.reports import (
         CheckReport,
@@ -41,16 +42,25 @@ if TYPE_CHECKING:
         Stats,
     )
     from germane.model.schema import Schema
+    from germane.model.sessions import (
+        Annotation,
+        AuditEntry,
+        SessionReading,
+        SessionSnapshot,
+        SessionSummary,
+    )
     from germane.model.signals import Signal
     from germane.model.weights import SearchWeights
     from germane.model.where import where
+    from germane.sessions.session import Session
 
 __all__ = [
-    "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
+    "Annotation", "AuditEntry", "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
     "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "ForgetReport",
     "GcReport", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
-    "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
-    "SchemaError", "SearchStats", "SearchWeights", "SessionClosed", "Signal", "Skipped", "Stats", "TermStat",
+    "Policy", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
+    "SchemaError", "SearchStats", "SearchWeights", "Session", "SessionClosed", "SessionReading",
+    "SessionSnapshot", "SessionSummary", "Signal", "Skipped", "Stats", "TermStat",
     "UserState", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
@@ -66,12 +76,15 @@ _HOME = {
     "model.pages": "Degradation Explanation Page Reason Result SearchStats TermStat",
     "model.people": "UserState",
     "model.plain": "to_json to_plain",
+    "model.policies": "Policy",
     "model.profiles": "Profile",
     "model.reports": "CheckReport Finding ForgetReport GcReport LearnReport Skipped Stats",
     "model.schema": "Schema",
+    "model.sessions": "Annotation AuditEntry SessionReading SessionSnapshot SessionSummary",
     "model.signals": "Signal",
     "model.weights": "SearchWeights",
     "model.where": "where",
+    "sessions.session": "Session",
 }
 _HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}
 

@@ -34,6 +34,8 @@ from germane.people.calls import PeopleCalls
 from germane.ranking.calls import RankingCalls
 from germane.ranking.moment import Moments
 from germane.ranking.views import Views
+from germane.sessions.calls import SessionCalls
+from germane.sessions.sweeper import sweep
 from germane.signals.calls import SignalCalls
 from germane.upkeep import Upkeep
 
@@ -90,7 +92,7 @@ def open(
     return Database(path, schema, clock=clock, durability=durability, read_only=read_only)
 
 
-class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
+class Database(SignalCalls, PeopleCalls, SessionCalls, RankingCalls, Upkeep):
     """One store; safe from many threads, and beside other processes. `open` makes it."""
 
     def __init__(
@@ -109,9 +111,9 @@ class Database(SignalCalls, PeopleCalls, RankingCalls, Upkeep):
         declared = None if schema is None else Schema.of(schema)
         tell = system_clock if clock is None else in_micros(clock)
         tell()  # before anything is made
-        self._journal = Journal(folder, tell, durability, read_only)
+        self._journal = Journal(folder, tell, durability, read_only, before=sweep)
         self._views = Views.of(self._journal.id, self._journal.views, read_only)
-        self._text, self._catalogs, self._signals, self._people, _, self._tastes = self._views
+        self._text, self._catalogs, self._signals, self._people, _, self._tastes, self._sessions = self._views
         self._shown = Shown(folder, read_only)
         self._moments = Moments(self._journal, self._views)
         try:

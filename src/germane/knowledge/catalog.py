@@ -151,6 +151,12 @@ def _caught_up(connection: apsw.Connection, catalog: Catalog, seq: int) -> tuple
     return Catalog(seq, catalog.epoch, live, held, catalog.ids, cards), count
 
 
+def columns_of(state: State, docids: Iterable[str]) -> dict[str, Column]:
+    """Return the columns of one item that documents list."""
+    listed_in = drafted({}, (("document", state.ordinal, docid) for docid in docids))
+    return {**_values({}, [state]), **listed_in}
+
+
 def _values(columns: dict[str, Column], states: list[State]) -> dict[str, Column]:
     """Return what live items have, as columns that are numbered as the existing ones are."""
     made = drafted(columns, (value for state in states for value in _metadata_and_tags(state)))

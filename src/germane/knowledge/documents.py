@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from germane.knowledge.items import as_event, check_dimension, check_item, current, is_same, keep
 from germane.log.content import document, only_listed_in, placements
-from germane.log.events import DeleteDocument, PutDocument, metadata_to_plain
-from germane.log.fold import plain
+from germane.log.events import DeleteDocument, PutDocument, metadata_to_plain, plain
 from germane.log.journal import Writer
 from germane.model.documents import Placement
 from germane.model.embeddings import dimension_of

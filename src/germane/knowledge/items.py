@@ -10,8 +10,7 @@ import apsw
 import msgspec
 
 from germane.log.content import Row, dimension, item_by_id
-from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain
-from germane.log.fold import plain
+from germane.log.events import DeleteItem, PutItem, UpdateItem, metadata_from_plain, metadata_to_plain, plain
 from germane.log.journal import Journal, Writer
 from germane.model.embeddings import check_embedding, dimension_of, to_bytes
 from germane.model.errors import InvalidArgument, NotFound

@@ -12,8 +12,7 @@ from germane.knowledge.roots import Origin
 from germane.knowledge.sections import Source
 from germane.knowledge.tally import Tally
 from germane.log.content import only_listed_in, placements
-from germane.log.events import DeleteDocument, PutDocument, PutItem, metadata_to_plain
-from germane.log.fold import plain
+from germane.log.events import DeleteDocument, PutDocument, PutItem, metadata_to_plain, plain
 from germane.log.journal import Writer
 from germane.model.documents import Placement
 from germane.model.items import Item, hash_id

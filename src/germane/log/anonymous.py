@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from germane.log.events import Event, Forgotten, RecordSignal, RecordSignals, Relate, Unrelate
+from germane.log.events import (
+    AnnotateSession,
+    CloseSession,
+    Event,
+    Forgotten,
+    RecordSignal,
+    RecordSignals,
+    RefuseWrite,
+    Relate,
+    StartSession,
+    SweepSessions,
+    Unrelate,
+)
 
-OF_USERS = frozenset(("signal", "signals", "relate", "unrelate"))
+OF_USERS = frozenset(("signal", "signals", "relate", "unrelate", "session", "close", "sweep"))
 """Types of the events that name users."""
+OF_SESSIONS = frozenset(("annotate", "refuse"))
+"""Types of the events that say something of a session, and name no user."""
+
+_OF_ONE = (StartSession, AnnotateSession, CloseSession, RefuseWrite)
 
 _COLUMNS = {"name": "<u2", "item": "<i8", "weight": "<f8", "at": "<i8", "user": "<i4"}
 _LISTS = ("event_ids", "pages", "positions")
@@ -41,12 +58,15 @@ def users_of(event: Event) -> tuple[str, ...]:
     """Return the users that an event names."""
     if isinstance(event, RecordSignals):
         return event.users
-    if isinstance(event, (RecordSignal, Relate, Unrelate)) and event.user is not None:
+    named = (RecordSignal, Relate, Unrelate, StartSession, CloseSession)
+    if isinstance(event, named) and event.user is not None:
         return (event.user,)
+    if isinstance(event, SweepSessions):
+        return tuple(each.user for each in event.ended if each.user is not None)
     return ()
 
 
-def without(event: Event, user: str, erase: bool) -> Change | None:
+def without(event: Event, user: str, erase: bool, sessions: Collection[str] = frozenset()) -> Change | None:
     """Return what becomes of an event when a user is forgotten; None when it does not name the user.
 
     Parameters
@@ -55,15 +75,21 @@ def without(event: Event, user: str, erase: bool) -> Change | None:
     user : str
     erase : bool
         Whether signals go; otherwise they stay and are nobody's.
+    sessions : collection of str
+        The user's sessions, which go whole.
 
     Examples
     --------
     >>> without(RecordSignal(name="view", item="a", user="ann", page="p"), "ann", erase=False).event
     RecordSignal(name='view', item='a', weight=1.0, user=None, event_id=None, page=None, position=None,
-    is_timed=False, is_first=False)
+    is_timed=False, is_first=False, session=None)
     >>> without(Relate(user="ann", relation="save", target="a"), "ann", erase=False).event
     Forgotten(first=())
     """
+    if isinstance(event, SweepSessions):
+        return _swept(event, sessions)
+    if isinstance(event, _OF_ONE):
+        return Change(Forgotten(), 1) if event.session in sessions else None
     if user not in users_of(event):
         return None
     if isinstance(event, RecordSignal):
@@ -73,11 +99,20 @@ def without(event: Event, user: str, erase: bool) -> Change | None:
     return Change(Forgotten(), 1)
 
 
+def _swept(event: SweepSessions, sessions: Collection[str]) -> Change | None:
+    ended = tuple(each for each in event.ended if each.session not in sessions)
+    expired = tuple(each for each in event.expired if each not in sessions)
+    gone = len(event.ended) + len(event.expired) - len(ended) - len(expired)
+    if not gone:
+        return None
+    return Change(SweepSessions(ended=ended, expired=expired) if ended or expired else Forgotten(), gone)
+
+
 def _single(event: RecordSignal, erase: bool) -> Change:
     freed = () if event.event_id is None else (event.event_id,)
     if erase:
         return Change(Forgotten(first=(event.item,) if event.is_first else ()), 1, freed)
-    nobody = msgspec.structs.replace(event, user=None, event_id=None, page=None, position=None)
+    nobody = msgspec.structs.replace(event, user=None, event_id=None, page=None, position=None, session=None)
     return Change(nobody, 1, freed)
 
 

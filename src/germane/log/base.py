@@ -29,8 +29,9 @@ SCHEMAS = "schemas"
 """The part that holds all declarations, with the positions of their events."""
 
 _TABLES = tuple(name for name in FOLDED_NAMES if name != "view")
-_OF_TABLES = "tables/"
-OF_RELATIONS = f"{_OF_TABLES}relation"
+OF_TABLE = "tables/"
+"""What the names of the parts begin with that hold rows of tables."""
+OF_RELATIONS = f"{OF_TABLE}relation"
 """The part that holds the relations that stood: user, relation, target and position."""
 _ROWS = 10_000
 """Rows of a table that are a chunk."""
@@ -83,7 +84,7 @@ def tables_to_parts(connection: apsw.Connection) -> dict[str, list[bytes]]:
     """Return the folded tables as parts."""
     parts = {}
     for name in _TABLES:
-        parts[_OF_TABLES + name] = rows_to_chunks(connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"))
+        parts[OF_TABLE + name] = rows_to_chunks(connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"))
     return parts
 
 
@@ -98,7 +99,7 @@ def rows_to_chunks(rows: Iterable[Any]) -> list[bytes]:
 def tables_from_parts(source: apsw.Connection, target: apsw.Connection, event: Base) -> None:
     """Fill the empty tables of `target` with what the base of `source` holds."""
     for name in _TABLES:
-        for chunk in chunks(source, event, _OF_TABLES + name):
+        for chunk in chunks(source, event, OF_TABLE + name):
             rows: list[list[Any]] = msgspec.msgpack.decode(chunk)
             marks = ", ".join("?" * len(rows[0]))
             target.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)

@@ -38,6 +38,15 @@ class End(NamedTuple):
     checksum: int
 
 
+class Told(NamedTuple):
+    """An event as the log holds it: its position, when it happened, when it was recorded, and what it says."""
+
+    seq: int
+    at: int
+    recorded_at: int
+    event: Event
+
+
 def end(connection: apsw.Connection) -> End:
     """Return where a log ends."""
     found = last(connection)
@@ -69,10 +78,8 @@ def chained(before: int, seq: int, at: int, recorded_at: int, type: str, data: s
     return zlib.crc32(b"%d %d %d %b %d %b" % (seq, at, recorded_at, type.encode(), len(told), told), before)
 
 
-def events(
-    connection: apsw.Connection, until: int | None = None, after: int = 0
-) -> Iterator[tuple[int, Event]]:
-    """Yield every event of a log with its position, in order, up to a position or after one.
+def events(connection: apsw.Connection, until: int | None = None, after: int = 0) -> Iterator[Told]:
+    """Yield every event of a log with its position and times, in order, up to a position or after one.
 
     Raises
     ------
@@ -91,7 +98,7 @@ def events(
                     f"the base of the log, event {seq}, is not what was written: restore a backup"
                 )
             expected, before = seq + 1, checksum
-            yield seq, base
+            yield Told(seq, at, recorded_at, base)
             continue
         if seq != expected:
             raise Corruption(f"events {expected} to {seq - 1} of the log are missing: restore a backup")
@@ -99,4 +106,4 @@ def events(
         if chained(before, seq, at, recorded_at, type, data) != checksum:
             raise Corruption(f"event {seq} of the log is not what was written: restore a backup")
         expected, before = seq + 1, checksum
-        yield seq, event
+        yield Told(seq, at, recorded_at, event)

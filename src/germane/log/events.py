@@ -97,6 +97,7 @@ class RecordSignal(Event, frozen=True, kw_only=True):
     """Whether the caller gave the time."""
     is_first: bool = False
     """Whether this is the first that the store hears of the item: it gets its ordinal here."""
+    session: str | None = None
 
 
 class RecordSignals(Event, frozen=True, kw_only=True):
@@ -136,6 +137,60 @@ class Unrelate(Event, frozen=True, kw_only=True):
     user: str
     relation: str
     target: str
+
+
+Learned = tuple[tuple[str, float], ...]
+"""Items, and the net weight that a session which ended left them with; to be learned of its user."""
+
+
+class StartSession(Event, frozen=True, kw_only=True):
+    """An agent begins a session, for a user or for nobody."""
+
+    session: str
+    agent: str
+    user: str | None = None
+    policy: dict[str, Any]
+    """The policy as it was declared then: it holds for the session, whatever is declared later."""
+    metadata: PlainMetadata = {}
+
+
+class AnnotateSession(Event, frozen=True, kw_only=True):
+    """A session notes something."""
+
+    session: str
+    text: str
+
+
+class CloseSession(Event, frozen=True, kw_only=True):
+    """A session is an archive from here on."""
+
+    session: str
+    user: str | None = None
+    learned: Learned = ()
+
+
+class RefuseWrite(Event, frozen=True, kw_only=True):
+    """Something was not written to a session."""
+
+    session: str
+    action: str
+    cause: str
+
+
+class Ended(msgspec.Struct, frozen=True, array_like=True):
+    """A session that was open as long as it may be."""
+
+    session: str
+    at: int
+    user: str | None
+    learned: Learned
+
+
+class SweepSessions(Event, frozen=True, kw_only=True):
+    """Sessions whose time was over, and archives that have expired."""
+
+    ended: tuple[Ended, ...] = ()
+    expired: tuple[str, ...] = ()
 
 
 class DeclareSchema(Event, frozen=True, kw_only=True):
@@ -184,12 +239,23 @@ TYPES: dict[str, type[Event]] = {
     "unrelate": Unrelate,
     "forgotten": Forgotten,
     "forget": ForgetUser,
+    "session": StartSession,
+    "annotate": AnnotateSession,
+    "close": CloseSession,
+    "refuse": RefuseWrite,
+    "sweep": SweepSessions,
 }
 _NAMES = {cls: name for name, cls in TYPES.items()}
 _BINARY = "signals"
 _DECODERS: dict[str, Any] = {name: msgspec.json.Decoder(cls) for name, cls in TYPES.items()}
 _DECODERS[_BINARY] = msgspec.msgpack.Decoder(RecordSignals)
 _encoder = msgspec.json.Encoder()
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
+def plain(value: Any) -> str:
+    """Return data as canonical JSON, so that equal states are equal bytes."""
+    return _sorted.encode(value).decode()
 
 
 def encode(event: Event) -> tuple[str, str | bytes]:

@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from germane.log.base import tables_from_parts
-from germane.log.chain import events
+from germane.log.chain import Told, events
 from germane.log.events import (
     AddRoot,
     Base,
@@ -26,7 +26,9 @@ from germane.log.events import (
     Relate,
     Unrelate,
     UpdateItem,
+    plain,
 )
+from germane.log.fold_sessions import fold_session
 from germane.log.tables import DIMENSION, FOLDED, FOLDED_NAMES
 from germane.model.embeddings import dimension_of
 from germane.model.errors import Corruption
@@ -34,17 +36,15 @@ from germane.model.errors import Corruption
 MARKED = 256
 """Every how many events a single signal moves the watermark."""
 
-_json = msgspec.json.Encoder(order="sorted")
 
-
-def plain(value: Any) -> str:
-    """Return data as canonical JSON, so that equal states are equal bytes."""
-    return _json.encode(value).decode()
-
-
-def fold(connection: apsw.Connection, seq: int, event: Event) -> None:
+def fold(connection: apsw.Connection, told: Told) -> None:
     """Apply one event to the tables of a connection, inside its transaction."""
-    _FOLDS[type(event)](connection, seq, event)
+    seq, _, _, event = told
+    step = _FOLDS.get(type(event))
+    if step is not None:
+        step(connection, seq, event)
+    if not isinstance(event, RecordSignal) or event.session is not None:
+        fold_session(connection, told)
 
 
 def is_marked(seq: int, event: Event) -> bool:
@@ -95,14 +95,15 @@ def refold(source: apsw.Connection, target: apsw.Connection, known: int | None =
     return fold_all(source, target, events(source))
 
 
-def fold_all(source: apsw.Connection, target: apsw.Connection, told: Iterable[tuple[int, Event]]) -> int:
+def fold_all(source: apsw.Connection, target: apsw.Connection, told: Iterable[Told]) -> int:
     """Fold events of the log of `source` into the tables of `target`, and return the position reached."""
     seq = marked = 0
-    for seq, event in told:
+    for each in told:
+        seq, _, _, event = each
         if isinstance(event, Base):
             tables_from_parts(source, target, event)  # its chunks lie beside the log
         else:
-            fold(target, seq, event)
+            fold(target, each)
         if is_marked(seq, event):
             marked = seq
     mark(target, marked)

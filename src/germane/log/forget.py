@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 import apsw
 import msgspec
 
-from germane.log.anonymous import OF_USERS, Change, users_of, without
-from germane.log.base import OF_RELATIONS, Parts, base_of, chunks, is_sealed, remade, rows_to_chunks
+from germane.log.anonymous import OF_SESSIONS, OF_USERS, Change, users_of, without
+from germane.log.base import OF_RELATIONS, OF_TABLE, Parts, base_of, chunks, is_sealed, remade, rows_to_chunks
 from germane.log.chain import End, chained, start
 from germane.log.events import Base, ForgetUser, RecordSignals, decode, encode
+from germane.log.fold_sessions import OF_SESSIONS as SESSIONS
+from germane.log.fold_sessions import drop_session
 from germane.log.journal import Journal, Writer, epoch
 from germane.model.errors import Corruption
 from germane.model.reports import Finding
@@ -93,12 +95,15 @@ def forget(writer: Writer, user: str, erase: bool, views: Views) -> Done:
         The log is damaged: written anew, it would look as if it were not.
     """
     connection = writer.connection
-    count = sum(change.events for change in _rewritten(connection, user, erase))
+    sessions = {str(id) for (id,) in connection.execute("SELECT id FROM session WHERE user = ?", (user,))}
+    count = sum(change.events for change in _rewritten(connection, user, erase, sessions))
     base = base_of(connection)
     in_base = None if base is None else _without_user(connection, *base, user, views)
     if not count and in_base is None:
         return Done(writer.head)
     connection.execute("DELETE FROM relation WHERE user = ?", (user,))
+    for session in sessions:
+        drop_session(connection, session)
     connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
     connection.execute("INSERT OR REPLACE INTO store VALUES (?, ?)", (UNCLEAN, str(epoch(connection))))
     writer.change()
@@ -149,7 +154,9 @@ def check_forgotten(connection: apsw.Connection) -> Iterator[Finding]:
                 yield Finding("log", f"event {seq} names a user who was forgotten at event {known[user]}")
 
 
-def _rewritten(connection: apsw.Connection, user: str, erase: bool) -> Iterator[Change]:
+def _rewritten(
+    connection: apsw.Connection, user: str, erase: bool, sessions: Collection[str]
+) -> Iterator[Change]:
     """Write the events that name a user anew, and the chain behind them; yield what changed."""
     last = start(connection)
     old = new = last.checksum
@@ -161,7 +168,8 @@ def _rewritten(connection: apsw.Connection, user: str, erase: bool) -> Iterator[
         if seq != last.seq + 1 or chained(old, seq, at, recorded_at, kind, data) != checksum:
             raise _damaged(f"event {last.seq + 1} of the log")
         last, old = End(seq, recorded_at, checksum), checksum
-        change = without(decode(seq, kind, data), user, erase) if kind in OF_USERS else None
+        is_theirs = kind in OF_USERS or kind in OF_SESSIONS
+        change = without(decode(seq, kind, data), user, erase, sessions) if is_theirs else None
         if change is not None:
             has_changed = True
             kind, data = encode(change.event)
@@ -210,7 +218,9 @@ def _without_user(
         raise _damaged(f"the base of the log, event {seq},")
     kept = views(connection, base, user)
     gone, others = _relations(connection, base, user)
-    parts = {**kept.parts, **others}
+    more, sessions = _sessions(connection, base, user)
+    gone += more
+    parts = {**kept.parts, **others, **sessions}
     if not parts:
         return None
     kind, data = encode(remade(base, parts, seq, at, recorded_at, checksum))
@@ -229,6 +239,21 @@ def _relations(connection: apsw.Connection, base: Base, user: str) -> tuple[int,
     others = [row for row in told if row[0] != user]
     gone = len(told) - len(others)
     return gone, {OF_RELATIONS: rows_to_chunks(others)} if gone else {}
+
+
+def _sessions(connection: apsw.Connection, base: Base, user: str) -> tuple[int, Parts]:
+    """Return how many sessions of a user a base holds, and the parts without them if it has any."""
+    told = {
+        name: [row for chunk in chunks(connection, base, name) for row in msgspec.msgpack.decode(chunk)]
+        for name in map(OF_TABLE.__add__, SESSIONS)
+    }
+    first, *_ = told
+    theirs = {row[0] for row in told[first] if row[1] == user}
+    if not theirs:
+        return 0, {}
+    return len(theirs), {
+        name: rows_to_chunks(row for row in rows if row[0] not in theirs) for name, rows in told.items()
+    }
 
 
 def _secret(connection: apsw.Connection) -> bytes:

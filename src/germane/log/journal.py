@@ -13,7 +13,7 @@ from typing import Any, TypeVar, TypeVarTuple
 
 import apsw
 
-from germane.log.chain import BEFORE_ALL_TIMES, chained, end
+from germane.log.chain import BEFORE_ALL_TIMES, Told, chained, end
 from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, encode
 from germane.log.failures import translated
@@ -77,7 +77,7 @@ class Writer:
         """
         at = self.now if at is None else at
         seq = self.tip.head + 1
-        fold(self.connection, seq, event)
+        fold(self.connection, Told(seq, at, self.now, event))
         self.has_changed = True
         kind, data = encode(event)
         checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
@@ -121,6 +121,8 @@ class Journal:
         When a committed write is on disk.
     read_only : bool
         Whether to refuse writes.
+    before : callable, optional
+        Called first in every transaction that writes.
 
     Raises
     ------
@@ -131,13 +133,19 @@ class Journal:
     """
 
     def __init__(
-        self, folder: Path | None, clock: Callable[[], int], durability: str, read_only: bool
+        self,
+        folder: Path | None,
+        clock: Callable[[], int],
+        durability: str,
+        read_only: bool,
+        before: Callable[[Writer], None] = lambda writer: None,
     ) -> None:
         self.folder = folder
         self._file = JournalFile(folder, read_only)
         self.path = self._file.path
         self.read_only = read_only
         self._clock = clock
+        self._before = before
         self._synced = durability == "sync"
         self._write_turn = threading.Lock()
         self._memory_turn = threading.RLock()
@@ -203,13 +211,16 @@ class Journal:
                 self._let_go()
 
     @contextmanager
-    def write(self) -> Iterator[Writer]:
-        """Give a writer inside one exclusive transaction; an exception takes all of it back."""
+    def write(self, is_bare: bool = False) -> Iterator[Writer]:
+        """Give a writer inside one exclusive transaction; an exception takes all of it back.
+
+        A bare one does not ask the tables for anything first: they may be damaged.
+        """
         self._refuse_writing()
         with self._turn:
             self._refuse_closed()
             try:
-                writer = self._begin()
+                writer = self._begin(is_bare)
                 yield writer
                 self._commit(writer)
             except BaseException:
@@ -252,10 +263,13 @@ class Journal:
                 self._latest = recorded_at
             return self._latest
 
-    def _begin(self) -> Writer:
+    def _begin(self, is_bare: bool = False) -> Writer:
         self._execute("BEGIN IMMEDIATE")
         self._tip.arrive()
-        return Writer(self._writer, self._execute, self._tip, self._tell(self._tip.recorded_at))
+        writer = Writer(self._writer, self._execute, self._tip, self._tell(self._tip.recorded_at))
+        if not is_bare:
+            self._before(writer)
+        return writer
 
     def _commit(self, writer: Writer) -> None:
         if writer.reached:
@@ -295,7 +309,7 @@ class Journal:
         return seq
 
     def _refold(self, known: int | None = None) -> int:
-        with self.write() as writer:
+        with self.write(is_bare=True) as writer:
             seq: int = refold(writer.connection, writer.connection, known)
             writer.connection.execute("UPDATE store SET value = value + 1 WHERE key = 'epoch'")
             writer.change()

@@ -57,6 +57,27 @@ CREATE TABLE relation (
   user TEXT NOT NULL, relation TEXT NOT NULL, target TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (user, relation, target)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE session (
+  id TEXT PRIMARY KEY, user TEXT, agent TEXT NOT NULL, policy TEXT NOT NULL, metadata TEXT NOT NULL,
+  started_at INTEGER NOT NULL, ends_at INTEGER, ended_at INTEGER, ended_by TEXT, retention INTEGER,
+  swept INTEGER NOT NULL, due INTEGER, signals INTEGER NOT NULL, annotations INTEGER NOT NULL,
+  refused INTEGER NOT NULL, tokens REAL NOT NULL, filled_at INTEGER NOT NULL, seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_by_user ON session (user);
+CREATE INDEX session_by_due ON session (due) WHERE due IS NOT NULL;
+CREATE TABLE session_signal (
+  session TEXT NOT NULL, seq INTEGER NOT NULL, name TEXT NOT NULL, item INTEGER NOT NULL,
+  weight REAL NOT NULL, at INTEGER NOT NULL, recorded_at INTEGER NOT NULL, PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE annotation (
+  session TEXT NOT NULL, seq INTEGER NOT NULL, text TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE refusal (
+  session TEXT NOT NULL, minute INTEGER NOT NULL, action TEXT NOT NULL, cause TEXT NOT NULL,
+  count INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+  PRIMARY KEY (session, minute, action, cause)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO view VALUES ('tables', 0);
@@ -66,6 +87,6 @@ DIMENSION = "dimension"
 """The declaration that says how many numbers the store's vectors have."""
 
 FOLDED_NAMES = (
-    "item", "version", "tag", "vector", "document", "section", "root", "event_id", "relation", "declared",
-    "view",
+    "item", "version", "tag", "vector", "document", "section", "root", "event_id", "relation", "session",
+    "session_signal", "annotation", "refusal", "declared", "view",
 )  # fmt: skip

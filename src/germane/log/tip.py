@@ -10,8 +10,20 @@ import apsw
 
 from germane.log.chain import BEFORE_ALL_TIMES, end
 from germane.log.content import schema
-from germane.log.events import Event, ForgetUser, RecordSignal, RecordSignals, Relate, Unrelate
-from germane.log.fold import plain
+from germane.log.events import (
+    AnnotateSession,
+    CloseSession,
+    Event,
+    ForgetUser,
+    RecordSignal,
+    RecordSignals,
+    RefuseWrite,
+    Relate,
+    StartSession,
+    SweepSessions,
+    Unrelate,
+    plain,
+)
 from germane.model.errors import NotFound
 from germane.model.schema import Schema
 from germane.model.times import Micros
@@ -22,7 +34,18 @@ ORDINALS = 131_072
 """Ordinals that are remembered: about 20 MB."""
 
 
-_OF_NO_ITEM = (RecordSignal, RecordSignals, Relate, Unrelate, ForgetUser)
+_ENDS = (StartSession, CloseSession, SweepSessions)
+"""Events that change when a session ends or expires next."""
+_OF_NO_ITEM = (
+    RecordSignal,
+    RecordSignals,
+    Relate,
+    Unrelate,
+    ForgetUser,
+    AnnotateSession,
+    RefuseWrite,
+    *_ENDS,
+)
 """Events that leave items and declarations as they are."""
 
 
@@ -65,6 +88,7 @@ class Tip:
         self._signals: frozenset[str] | None = None
         self._targets: dict[str, Target] = {}
         self._ordinals: dict[str, int] = {}
+        self._due: tuple[Micros | None, ...] = ()  # empty: to be looked up
         self.head = 0
         self.recorded_at: Micros = BEFORE_ALL_TIMES
         self.checksum = 0
@@ -92,6 +116,16 @@ class Tip:
         self.head, self.recorded_at, self.checksum = seq, recorded_at, checksum
         if not isinstance(event, _OF_NO_ITEM):
             self._forget_tables()
+        if isinstance(event, _ENDS):
+            self._due = ()
+
+    @property
+    def due(self) -> Micros | None:
+        """When the next session ends or its archive expires, None if none does."""
+        if not self._due:
+            found = self._connection.execute("SELECT min(due) FROM session WHERE due IS NOT NULL").get
+            self._due = (None if found is None else int(found),)
+        return self._due[0]
 
     @property
     def schema(self) -> Schema:
@@ -161,5 +195,6 @@ class Tip:
 
     def _forget_tables(self) -> None:
         self._schema = self._signals = None
+        self._due = ()
         self._targets.clear()
         self._ordinals.clear()

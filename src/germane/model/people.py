@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -57,8 +56,8 @@ class UserState(msgspec.Struct, frozen=True, kw_only=True):
         signal moved it.
     affinities : dict of str to float
         For each creator on whose items a signal of theirs was, how much they like them; the greatest first.
-    sessions : tuple
-        Empty in this version.
+    sessions : tuple of str
+        Ids of the sessions that agents began for them, the oldest first.
     """
 
     user: str
@@ -67,7 +66,7 @@ class UserState(msgspec.Struct, frozen=True, kw_only=True):
     signals: int
     preference: tuple[float, ...] | None = None
     affinities: Mapping[str, float] = msgspec.field(default_factory=FrozenDict)
-    sessions: tuple[Any, ...] = ()
+    sessions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "relations", FrozenDict(self.relations))

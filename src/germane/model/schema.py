@@ -11,6 +11,7 @@ from typing import Any
 from germane.model.builtin import NAMES
 from germane.model.errors import InvalidArgument, SchemaError, quoted
 from germane.model.items import check_lang
+from germane.model.policies import DEFAULT, Policy
 from germane.model.profiles import Profile
 from germane.model.signals import Signal
 from germane.model.times import DAY, SECOND, to_duration
@@ -29,7 +30,9 @@ class Schema:
         Kinds of behaviour, each name once.
     profiles : iterable of Profile
         Ranking recipes beside the built-in ones, each name and version once.
-    policies, synonyms
+    policies : iterable of Policy
+        What agents may do in sessions, each name once. ``default`` is there without being declared.
+    synonyms
         Not available in this version.
     impressions : bool
         Whether what the latest pages showed is kept, for feedback on it.
@@ -53,10 +56,11 @@ class Schema:
     1
     """
 
-    __slots__ = ("impressions", "lang", "profiles", "retention", "signals", "unknown_items")
+    __slots__ = ("impressions", "lang", "policies", "profiles", "retention", "signals", "unknown_items")
 
     impressions: bool
     lang: str
+    policies: tuple[Policy, ...]
     profiles: tuple[Profile, ...]
     signals: tuple[Signal, ...]
     unknown_items: str
@@ -66,7 +70,7 @@ class Schema:
         self,
         signals: Iterable[Signal] = (),
         profiles: Iterable[Profile] = (),
-        policies: tuple[()] = (),
+        policies: Iterable[Policy] = (),
         *,
         lang: str = "english",
         synonyms: None = None,
@@ -75,10 +79,7 @@ class Schema:
         impressions: bool = True,
     ) -> None:
         try:
-            neutral(
-                policies=(policies, ()),
-                synonyms=(synonyms, None),
-            )
+            neutral(synonyms=(synonyms, None))
             name = check_lang(lang)
             check_choice(unknown_items, "unknown_items", ("refuse", "accept"))
             kept = None if retention is None else to_duration(retention, "retention")
@@ -98,6 +99,7 @@ class Schema:
         object.__setattr__(self, "retention", None if kept is None else timedelta(microseconds=kept))
         object.__setattr__(self, "signals", _signals(signals))
         object.__setattr__(self, "profiles", _profiles(profiles, self.signals))
+        object.__setattr__(self, "policies", _policies(policies, self.signals))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema is immutable: make another instead of setting {name!r}")
@@ -120,8 +122,10 @@ class Schema:
         others = "".join(
             f", {name}={value!r}"
             for name, value in self.declaration().items()
-            if name not in ("lang", "signals", "profiles")
+            if name not in ("lang", "signals", "profiles", "policies")
         )
+        if self.policies:
+            others += f", policies={list(self.policies)!r}"
         return f"Schema({list(self.signals)!r}, {profiles}lang={self.lang!r}{others})"
 
     def signal(self, name: object) -> Signal:
@@ -138,6 +142,22 @@ class Schema:
             raise InvalidArgument("name", f"{quoted(name)} is no declared signal: declared are {names}")
         return found
 
+    def policy(self, name: object) -> Policy:
+        """Return the policy of a name.
+
+        Raises
+        ------
+        InvalidArgument
+            There is none.
+        """
+        found = next((policy for policy in self.policies if policy.name == name), None)
+        if found is None and name == DEFAULT.name:
+            return DEFAULT
+        if found is None:
+            names = ", ".join(dict.fromkeys([DEFAULT.name, *(policy.name for policy in self.policies)]))
+            raise InvalidArgument("policy", f"{quoted(name)} is no policy: there are {names}")
+        return found
+
     def declaration(self) -> dict[str, Any]:
         """Return the schema as plain data, as `from_declaration` takes it."""
         data: dict[str, Any] = {"lang": self.lang}
@@ -150,6 +170,8 @@ class Schema:
             data["impressions"] = False
         if self.profiles:
             data["profiles"] = [profile.declaration() for profile in self.profiles]
+        if self.policies:
+            data["policies"] = [policy.declaration() for policy in self.policies]
         return data
 
     @classmethod
@@ -196,6 +218,8 @@ class Schema:
             lists["signals"] = tuple(Signal.from_declaration(each) for each in lists["signals"])
         if "profiles" in lists:
             lists["profiles"] = tuple(Profile.from_declaration(each) for each in lists["profiles"])
+        if "policies" in lists:
+            lists["policies"] = tuple(Policy.from_declaration(each) for each in lists["policies"])
         return cls(**{**data, **lists})
 
     @classmethod
@@ -247,3 +271,20 @@ def _profiles(given: object, signals: tuple[Signal, ...]) -> tuple[Profile, ...]
         labels.add(profile.label)
         profile.check_signals(signals)
     return profiles
+
+
+def _policies(given: object, signals: tuple[Signal, ...]) -> tuple[Policy, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise SchemaError("policies", f"must be a list of Policy, not {type(given).__name__}")
+    policies, names = tuple(given), set[str]()
+    known = {signal.name for signal in signals}
+    for number, policy in enumerate(policies):
+        if not isinstance(policy, Policy):
+            raise SchemaError(f"policies[{number}]", f"must be a Policy, not {type(policy).__name__}")
+        if policy.name in names:
+            raise SchemaError(f"policies[{number}].name", f"{policy.name!r} is declared twice")
+        names.add(policy.name)
+        for name in policy.allowed_signals or ():
+            if name not in known:
+                raise SchemaError(f"policy.{policy.name}.allowed_signals", f"{name!r} is no declared signal")
+    return policies

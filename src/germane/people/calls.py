@@ -116,4 +116,10 @@ class PeopleCalls:
                 signals=signals,
                 preference=None if taste.preference is None else tuple(taste.preference.tolist()),
                 affinities=taste.by_name(),
+                sessions=tuple(
+                    str(id)
+                    for (id,) in connection.execute(
+                        "SELECT id FROM session WHERE user = ? ORDER BY id", (user,)
+                    )
+                ),
             )

@@ -18,6 +18,7 @@ from germane.model.times import Micros
 from germane.people.relations import hard_of
 from germane.ranking.audience import Audience, Since
 from germane.ranking.views import Views
+from germane.sessions.context import Context
 from germane.signals.view import Ledgers, SignalView
 from germane.text.index import Index
 
@@ -61,6 +62,10 @@ class Moment:
     def audience(self, user: str | None, now: Micros | None = None) -> Audience:
         """Return whom a query is for, at the time of the snapshot or a later one."""
         return Audience(user, self.connection, self.views, self.now if now is None else now, self.since)
+
+    def session(self, id: str, now: Micros | None = None) -> Context | None:
+        """Return what a session says to ranking, None if there is none of this id, or not any more."""
+        return self.views.sessions.context(self.connection, id, self.now if now is None else now)
 
     @contextmanager
     def ledgers(self) -> Iterator[tuple[Ledgers, Micros]]:

@@ -9,6 +9,7 @@ from germane.knowledge.catalog import CatalogView
 from germane.people.neighbours import NeighbourView
 from germane.people.taste_view import TasteView
 from germane.people.view import PeopleView
+from germane.sessions.view import SessionView
 from germane.signals.view import SignalView
 from germane.text.view import TextView
 
@@ -22,6 +23,7 @@ class Views(NamedTuple):
     people: PeopleView
     neighbours: NeighbourView
     tastes: TasteView
+    sessions: SessionView
 
     @classmethod
     def of(cls, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> Views:
@@ -43,4 +45,5 @@ class Views(NamedTuple):
             PeopleView(store, folder, is_read_only),
             NeighbourView(store, folder, is_read_only),
             TasteView(store, folder, is_read_only),
+            SessionView(store, folder, is_read_only),
         )

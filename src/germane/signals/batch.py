@@ -10,8 +10,8 @@ from typing import Any
 import apsw
 import numpy as np
 
-from germane.log.events import RecordSignals
-from germane.log.fold import next_ordinal, plain
+from germane.log.events import RecordSignals, plain
+from germane.log.fold import next_ordinal
 from germane.log.journal import Writer
 from germane.model.errors import Conflict, InvalidArgument, NotFound, quoted
 from germane.model.times import SECOND, to_micros

@@ -13,6 +13,7 @@ import numpy as np
 
 from germane.log.events import Event, RecordSignal, RecordSignals, decode
 from germane.log.journal import Writer
+from germane.log.tip import Target
 from germane.model.errors import Conflict, InvalidArgument, quoted
 from germane.model.items import Receipt
 from germane.model.times import SECOND, Micros, to_micros
@@ -38,6 +39,7 @@ class Row(msgspec.Struct, frozen=True):
     event_id : str or None
     page : str or None
     position : int or None
+    session : str or None
     """
 
     name: str
@@ -48,6 +50,7 @@ class Row(msgspec.Struct, frozen=True):
     event_id: str | None = None
     page: str | None = None
     position: int | None = None
+    session: str | None = None
 
 
 def checked(
@@ -117,14 +120,12 @@ def record(writer: Writer, row: Row) -> Receipt:
         The signal is not declared, or the time lies too far ahead.
     """
     tip = writer.tip
-    if row.name not in tip.signals:
-        tip.schema.signal(row.name)  # says which are declared
-    target = tip.target(row.item)
+    target = check_recordable(writer, row)
     rev = target.rev or None
-    check_ahead(row.at, writer.now, "at")
     event = RecordSignal(
         name=row.name, item=row.item, weight=row.weight, user=row.user, event_id=row.event_id, page=row.page,
         position=row.position, is_timed=row.at is not None, is_first=target.ordinal is None,
+        session=row.session,
     )  # fmt: skip
     try:
         seq = writer.append(event, row.at)
@@ -136,6 +137,38 @@ def record(writer: Writer, row: Row) -> Receipt:
         check_same(row, before)
         return Receipt(row.item, rev, tip.head, changed=False, duplicate=True)
     return Receipt(row.item, rev, seq, changed=True)
+
+
+def check_recordable(writer: Writer, row: Row) -> Target:
+    """Return the item that an event is on, if it may be recorded as far as signals go.
+
+    Raises
+    ------
+    NotFound, InvalidArgument
+        As for `record`.
+    """
+    tip = writer.tip
+    if row.name not in tip.signals:
+        tip.schema.signal(row.name)  # says which are declared
+    target = tip.target(row.item)
+    check_ahead(row.at, writer.now, "at")
+    return target
+
+
+def earlier(writer: Writer, row: Row) -> Receipt | None:
+    """Return the receipt of an event that was recorded before under its id, None if it was not.
+
+    Raises
+    ------
+    Conflict
+        The event id was used for another event.
+    """
+    before = None if row.event_id is None else Earlier(writer.connection).row(row.event_id)
+    if before is None:
+        return None
+    check_same(row, before)
+    rev = writer.connection.execute("SELECT rev FROM item WHERE id = ? AND rev <> ''", (row.item,)).get
+    return Receipt(row.item, rev, writer.head, changed=False, duplicate=True)
 
 
 class Earlier:
@@ -160,7 +193,9 @@ class Earlier:
         at, event = self._record(seq)
         if isinstance(event, RecordSignal):
             time = at if event.is_timed else None
-            return Row(event.name, event.item, event.user, event.weight, time, event_id)
+            return Row(
+                event.name, event.item, event.user, event.weight, time, event_id, session=event.session
+            )
         assert isinstance(event, RecordSignals)
         ordinal = int(np.frombuffer(event.item, "<i8")[row])
         user = int(np.frombuffer(event.user, "<i4")[row]) if event.user else -1
@@ -193,8 +228,8 @@ def check_same(row: Row, before: Row) -> None:
     """Refuse another event under an id that was used; a time counts only when both calls gave one."""
     same_time = row.at is None or before.at is None or row.at == before.at
     ours, theirs = (
-        (row.name, row.item, row.user, row.weight),
-        (before.name, before.item, before.user, before.weight),
+        (row.name, row.item, row.user, row.weight, row.session),
+        (before.name, before.item, before.user, before.weight, before.session),
     )
     if ours != theirs or not same_time:
         raise Conflict(
