@@ -55,10 +55,12 @@ if TYPE_CHECKING:
     from germane.sessions.session import Session
 
 __all__ = [
-    "Annotation", "AuditEntry", "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption", "CursorExpired", "Database",
+    "Annotation", "AuditEntry", "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption",
+    "CursorExpired", "Database",
     "Degradation", "Diversity", "Document", "Error", "Explanation", "Filter", "Finding", "ForgetReport",
     "GcReport", "Interrupted", "InvalidArgument", "Item", "LearnReport", "NotFound", "Page", "Placement",
-    "Policy", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result", "Schema",
+    "Policy", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result",
+    "Schema",
     "SchemaError", "SearchStats", "SearchWeights", "Session", "SessionClosed", "SessionReading",
     "SessionSnapshot", "SessionSummary", "Signal", "Skipped", "Stats", "TermStat",
     "UserState", "__version__", "open", "to_json", "to_plain", "where",

@@ -39,7 +39,7 @@ class End(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An event as the log holds it: its position, when it happened, when it was recorded, and what it says."""
+    """An event as the log holds it: where it stands, when it happened and was recorded, what it says."""
 
     seq: int
     at: int
