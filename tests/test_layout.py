@@ -36,6 +36,7 @@ BESIDE = {
     ("people", "vectors"),
     ("people", "signals"),
     ("cluster", "log"),
+    ("people", "sessions"),
     ("sessions", "signals"),
     ("sessions", "knowledge"),
 }

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from germane.log import events
 from germane.log.events import Event, decode, encode, metadata_from_plain, metadata_to_plain
 from germane.log.fold import _FOLDS
+from germane.log.fold_sessions import _FOLDS as OF_SESSIONS
 from germane.model.documents import Placement
 from germane.model.errors import Corruption
 
@@ -24,6 +25,7 @@ metadata = st.dictionaries(text, scalar | st.lists(scalar, max_size=3).map(tuple
 plain = metadata.map(metadata_to_plain)
 texts = st.lists(text, max_size=3).map(tuple)
 maybe = st.none() | text
+lessons = st.lists(st.tuples(text, st.floats(-1e12, 1e12)), max_size=3).map(tuple)
 
 
 def unset(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -88,6 +90,7 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
         position=st.none() | st.integers(0, 1000),
         is_timed=st.booleans(),
         is_first=st.booleans(),
+        session=maybe,
     ),
     events.RecordSignals: st.builds(
         events.RecordSignals,
@@ -113,12 +116,23 @@ STRATEGIES: dict[type[Event], st.SearchStrategy[Event]] = {
     events.Unrelate: st.builds(events.Unrelate, user=text, relation=text, target=text),
     events.Forgotten: st.builds(events.Forgotten, first=texts),
     events.ForgetUser: st.builds(events.ForgetUser, who=text, erased=st.booleans()),
+    events.StartSession: st.builds(
+        events.StartSession, session=text, agent=text, user=maybe, policy=plain, metadata=plain
+    ),
+    events.AnnotateSession: st.builds(events.AnnotateSession, session=text, text=text),
+    events.CloseSession: st.builds(events.CloseSession, session=text, user=maybe, learned=lessons),
+    events.RefuseWrite: st.builds(events.RefuseWrite, session=text, action=text, cause=text),
+    events.SweepSessions: st.builds(
+        events.SweepSessions,
+        ended=st.lists(st.builds(events.Ended, text, whole, maybe, lessons), max_size=3).map(tuple),
+        expired=texts,
+    ),
     events.DeclareSchema: st.builds(events.DeclareSchema, schema=st.dictionaries(text, text, max_size=3)),
 }
 
 
 def test_every_type_is_tried_and_folded() -> None:
-    assert set(STRATEGIES) == set(events.TYPES.values()) == set(_FOLDS)
+    assert set(STRATEGIES) == set(events.TYPES.values()) == set(_FOLDS) | set(OF_SESSIONS)
     assert len(events.TYPES) == len(set(events.TYPES.values()))
 
 

@@ -106,7 +106,7 @@ class People(RuleBasedStateMachine):
             if db is not None:
                 with db._people.at(connection) as seen, db._tastes.at(connection) as tastes:
                     return {**seen.to_arrays(), **tastes.to_arrays()}
-            made, kinds = Seen(), Kind.of(self.dbs[0].schema.signals)
+            made, kinds = Seen(), Kind.of(self.dbs[0].schema)
             learned = Tastes(kinds)
             for each in (made, learned):
                 each.catch_up(connection, connection.execute("SELECT max(seq) FROM log").get)

@@ -38,7 +38,7 @@ def arrays(db: germane.Database) -> dict[str, Any]:
 
 def fresh(db: germane.Database) -> dict[str, Any]:
     with db._journal.read() as connection:
-        made = Tastes(module.Kind.of(db.schema.signals))
+        made = Tastes(module.Kind.of(db.schema))
         made.catch_up(connection, db.stats().events)
         return made.to_arrays()
 
@@ -223,7 +223,7 @@ def test_acts_ahead_count_when_their_time_comes() -> None:
     assert db.user("u").preference is None
     assert len(arrays(db)["waiting"]) == 1
     told = arrays(db)
-    assert_same(Tastes.from_arrays(module.Kind.of(SIGNALS), 9, told).to_arrays(), told)
+    assert_same(Tastes.from_arrays(module.Kind.of(db.schema), 9, told).to_arrays(), told)
     now += 100
     before = db.user("u")
     assert before.preference == (TENTH, 0.0)

@@ -102,8 +102,7 @@ class PeopleCalls:
             now = self._journal.now(connection)
             with self._people.at(connection) as seen:
                 items, signals = seen.items(user, now), seen.signals(user)
-            with self._tastes.at(connection) as tastes:
-                taste = tastes.of(user, now)
+            taste = self._tastes.of(connection, user, now)
             told = msgspec.json.encode(items.tolist()).decode()
             query = "SELECT count(*) FROM item WHERE live = 1 AND ordinal IN (SELECT value FROM json_each(?))"
             return UserState(

@@ -12,8 +12,12 @@ from germane.log.checkpoint import Arrays
 from germane.log.content import schema, schemas_from
 from germane.log.events import Base
 from germane.log.reader import remembered
+from germane.log.runs import Ordinals
 from germane.log.state import StateView
-from germane.people.tastes import PART, Kind, Tastes
+from germane.model.times import Micros
+from germane.people.taste import Taste
+from germane.people.tastes import PART, Kind, Lesson, Tastes
+from germane.sessions.learning import pending
 
 FORMAT = "1"
 """Version of the form in which checkpoints are written, and of how it follows from the log."""
@@ -25,6 +29,16 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
     name = "tastes"
     title = "view of the tastes of users"
     part = "people"
+
+    def of(self, connection: apsw.Connection, user: str | None, now: Micros) -> Taste:
+        """Return the taste of a user at a time; of None an empty one.
+
+        What a session says that has ended counts from its end on, whether or not that is in the log by now.
+        """
+        told = [] if user is None else pending(connection, user, now)
+        ordinals = Ordinals(connection)
+        with self.at(connection) as tastes:
+            return tastes.of(user, now, [Lesson.of(at, learned, ordinals) for at, learned in told])
 
     def _how(self, connection: apsw.Connection) -> tuple[Kind, ...]:
         return remembered(connection, "kinds", _kinds)
@@ -40,7 +54,7 @@ class TasteView(StateView[Tastes, tuple[Kind, ...]]):
 
 
 def _kinds(connection: apsw.Connection) -> tuple[Kind, ...]:
-    return Kind.of(schema(connection).signals)
+    return Kind.of(schema(connection))
 
 
 def states(connection: apsw.Connection, seq: int) -> Parts:
@@ -51,7 +65,7 @@ def states(connection: apsw.Connection, seq: int) -> Parts:
     Corruption
         Going on from it does not come to what the whole log comes to.
     """
-    variants = dict.fromkeys(Kind.of(schema.signals) for schema in schemas_from(connection, seq))
+    variants = dict.fromkeys(Kind.of(schema) for schema in schemas_from(connection, seq))
     view = TasteView()
     return {
         f"{PART}{number}": [msgspec.json.encode(kinds), *view.chunks(connection, seq, kinds)]

@@ -6,7 +6,7 @@ vectors and creators are followed through the log as well, beside the signals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -18,16 +18,19 @@ from germane.log.chain import recorded_at
 from germane.log.checkpoint import Arrays
 from germane.log.events import (
     Base,
+    CloseSession,
     Event,
+    Learned,
     PutDocument,
     PutItem,
     RecordSignal,
     RecordSignals,
+    SweepSessions,
     UpdateItem,
 )
 from germane.log.runs import SIGNALS, Ordinals, records
-from germane.model.signals import Signal
-from germane.model.times import Micros, to_duration
+from germane.model.schema import Schema
+from germane.model.times import DAY, Micros, to_duration
 from germane.people.affinity import Affinities
 from germane.people.preferences import Preferences, VectorArray, moved, rate
 from germane.people.taste import Taste
@@ -37,13 +40,13 @@ from germane.vectors.matrix import RowArray, Vectors
 PART = "tastes/"
 """The parts of a log's base that hold tastes, one for each declaration that may be asked for."""
 
-_TYPES = (*SIGNALS, "put", "update", "document")
+_TYPES = (*SIGNALS, "put", "update", "document", "close", "sweep")
 _RUN = 10_000
 """Events that are applied at a time."""
 
 
 class Kind(NamedTuple):
-    """What a signal does to tastes.
+    """What a signal does to tastes, or under an empty name the end of a session.
 
     Parameters
     ----------
@@ -62,18 +65,23 @@ class Kind(NamedTuple):
     half_life: Micros
 
     @classmethod
-    def of(cls, signals: Iterable[Signal]) -> tuple[Kind, ...]:
-        """Return what some signals do, without those that do nothing."""
-        return tuple(
+    def of(cls, schema: Schema) -> tuple[Kind, ...]:
+        """Return what the signals of a schema do, without those that do nothing, and what sessions do."""
+        signals = tuple(
             cls(
                 signal.name,
                 signal.polarity * signal.preference,
                 signal.affinity,
                 to_duration(signal.affinity_half_life, "affinity_half_life"),
             )
-            for signal in signals
+            for signal in schema.signals
             if signal.preference or signal.affinity
         )
+        return (*signals, ENDED) if any(policy.learn for policy in schema.policies) else signals
+
+
+ENDED = Kind("", 0.1, 1.0, 30 * DAY)
+"""What is learned of an item when a session ends, at a net weight that goes to infinity."""
 
 
 class Act(NamedTuple):
@@ -90,6 +98,8 @@ class Act(NamedTuple):
         By number; -1 for none.
     row : int
         Of the item's vector; -1 without one, and for what waits, which has its vector with it.
+    share : float
+        How much of what its kind does it does, from -1 to 1.
     """
 
     user: str
@@ -97,6 +107,27 @@ class Act(NamedTuple):
     at: Micros
     creator: int
     row: int
+    share: float = 1.0
+
+
+class Lesson(NamedTuple):
+    """What a session says when it ends: its net weights w, as shares ``w / (1 + abs(w))``.
+
+    Parameters
+    ----------
+    at : int
+        When it ended.
+    items : list of (int, float)
+        Ordinals and shares, in the order in which the items came.
+    """
+
+    at: Micros
+    items: list[tuple[int, float]]
+
+    @classmethod
+    def of(cls, at: Micros, learned: Learned, ordinals: Mapping[str, int]) -> Lesson:
+        """Return what ending with these net weights says."""
+        return cls(at, [(ordinals[id], weight / (1.0 + abs(weight))) for id, weight in learned])
 
 
 class Tastes:
@@ -130,22 +161,33 @@ class Tastes:
         """What is held, counted in records that it takes as long to apply."""
         return len(self._vectors) + len(self._preferences) + len(self._affinities)
 
-    def of(self, user: str | None, now: Micros) -> Taste:
-        """Return the taste of a user at a time; of None, or one who never did anything, an empty one."""
+    def of(self, user: str | None, now: Micros, ended: Sequence[Lesson] = ()) -> Taste:
+        """Return the taste of a user at a time; of None, or one who never did anything, an empty one.
+
+        Parameters
+        ----------
+        user : str or None
+        now : int
+        ended : sequence of Lesson
+            Of the user's sessions that have ended, and of which the log says nothing yet.
+        """
         preference, count, affinities = None, 0, dict[int, float]()
         if user is not None:
             preference, count = self._preferences.of(user)
             affinities = self._affinities.of(user, now)
             due = [each for each in self._waiting if each[0].user == user and each[0].at <= now]
-            for act, vector in sorted(due, key=lambda each: each[0].at):
+            due.sort(key=lambda each: each[0].at)
+            for lesson in ended:
+                due += [(act, self._vector(act.row)) for act in self._lessons(user, lesson)]
+            for act, vector in due:
                 kind = self.kinds[act.kind]
                 if kind.preference and vector is not None:
                     before = np.zeros(len(vector)) if preference is None else preference
-                    moves = np.array([rate(kind.preference, count)])
+                    moves = np.array([rate(kind.preference * act.share, count)])
                     preference = moved(before[None], moves, vector[None])[0]
                     count += 1
                 if kind.affinity and act.creator >= 0:
-                    added = kind.affinity * self._affinities.left(kind.half_life, now - act.at)
+                    added = kind.affinity * act.share * self._affinities.left(kind.half_life, now - act.at)
                     affinities[act.creator] = affinities.get(act.creator, 0.0) + added
         self._is_seen = True
         return Taste(
@@ -172,6 +214,10 @@ class Tastes:
                 if event.user:
                     run = self._released(run, when)
                     self._apply_columns(run, event, when)
+            elif isinstance(event, (CloseSession, SweepSessions)):
+                run = self._released(run, when)
+                for user, lesson in _lessons_of(event, at, ordinals):
+                    run += self._lessons(user, lesson)
             elif isinstance(event, Base):  # the first record: this has not come as far
                 self._resume(connection, event, place)
             else:
@@ -235,12 +281,23 @@ class Tastes:
         creator = int(self._creator_of[ordinal]) if ordinal < len(self._creator_of) else -1
         return Act(user, kind, at, creator, self._vectors.row(ordinal))
 
+    def _lessons(self, user: str, lesson: Lesson) -> list[Act]:
+        """Return what the end of a session says of its user, as acts; nothing unless that is declared."""
+        kind = self._place.get(ENDED.name)
+        if kind is None:
+            return []
+        acts = (self._act(user, kind, lesson.at, item)._replace(share=share) for item, share in lesson.items)
+        return [act for act in acts if act.creator >= 0 or act.row >= 0]
+
+    def _vector(self, row: int) -> VectorArray | None:
+        return self._vectors.taken(np.array([row]))[0] if row >= 0 else None
+
     def _enter(self, run: list[Act], act: Act, when: Micros) -> None:
         """Let an act join the run, or wait for its time with the vector of now."""
         if act.at <= when:
             run.append(act)
         else:
-            vector = self._vectors.taken(np.array([act.row]))[0] if act.row >= 0 else None
+            vector = self._vector(act.row)
             self._waiting.append((act._replace(row=-1), vector))
 
     def _apply_columns(self, run: list[Act], event: RecordSignals, when: Micros) -> None:
@@ -279,7 +336,7 @@ class Tastes:
                 vectors = self._vectors.taken(np.array([act.row for act in moving]))
             self._preferences.move(
                 [self._preferences.number(act.user) for act in moving],
-                [self.kinds[act.kind].preference for act in moving],
+                [self.kinds[act.kind].preference * act.share for act in moving],
                 vectors,
             )
         liking = [act for act in run if act.creator >= 0 and self.kinds[act.kind].affinity]
@@ -290,7 +347,7 @@ class Tastes:
             self._affinities.add(
                 half_life,
                 pairs[places],
-                [self.kinds[liking[n].kind].affinity for n in places],
+                [self.kinds[liking[n].kind].affinity * liking[n].share for n in places],
                 [liking[n].at for n in places],
             )
 
@@ -384,3 +441,16 @@ class Tastes:
         made._names, made._creators, made._creator_of = self._names, self._creators, self._creator_of
         made._vectors = self._vectors
         return made
+
+
+def _lessons_of(
+    event: CloseSession | SweepSessions, at: Micros, ordinals: Mapping[str, int]
+) -> Iterator[tuple[str, Lesson]]:
+    """Yield what the ends that an event tells of say of whom."""
+    if isinstance(event, CloseSession):
+        if event.user is not None:
+            yield event.user, Lesson.of(at, event.learned, ordinals)
+        return
+    for each in event.ended:
+        if each.user is not None:
+            yield each.user, Lesson.of(each.at, each.learned, ordinals)

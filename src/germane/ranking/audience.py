@@ -140,8 +140,7 @@ class Audience:
         """What they lean to; empty without a user."""
         if self.user is None or self._connection is None or self._views is None:
             return Tastes(()).of(None, self._now)
-        with self._views.tastes.at(self._connection) as tastes:
-            return tastes.of(self.user, self._now)
+        return self._views.tastes.of(self._connection, self.user, self._now)
 
     @cached_property
     def vectors(self) -> Rows:

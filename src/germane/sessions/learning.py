@@ -29,6 +29,6 @@ def learned(connection: apsw.Connection, row: SessionRow, end: Micros) -> Learne
 
 def pending(connection: apsw.Connection, user: str, now: Micros) -> list[tuple[Micros, Learned]]:
     """Return what is to be learned of sessions of a user whose end no process has written down yet."""
-    ended = all_rows(connection, "user = ? AND ended_at IS NULL AND ends_at <= ?", user, now)
+    ended = all_rows(connection, "due <= ? AND user = ? AND ended_at IS NULL", now, user)
     told = [(row.ends_at or 0, row.id, learned(connection, row, row.ends_at or 0)) for row in ended]
     return [(at, items) for at, _, items in sorted(told) if items]
