@@ -270,3 +270,19 @@ def test_a_feed_of_what_is_related_goes_on_when_its_item_is_gone() -> None:
     assert sorted(result.id for result in (*first.items, *rest.items)) == list("bcdef")
     with pytest.raises(NotFound):
         db.related("a")
+
+
+def test_a_session_of_nobody_counts_as_somebody() -> None:
+    """Fails if signals of sessions without a user are left out, or two such sessions are taken for one."""
+    db = germane.open()
+    db.put_many(germane.Item(id=id, title=id) for id in "abcd")
+    for pair in ("ab", "cd"):
+        with db.start_session(agent="helper") as session:
+            for id in pair:
+                session.signal("view", id)
+    assert [each.id for each in db.related("a").items] == ["b"]
+    assert [each.id for each in db.related("c").items] == ["d"]
+    with db.start_session(user="ann", agent="helper") as session:
+        for id in "ad":
+            session.signal("view", id)
+    assert {each.id for each in db.related("a").items} == {"b", "d"}

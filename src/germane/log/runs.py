@@ -16,8 +16,8 @@ RUN = 10_000
 SIGNALS = ("signal", "signals", "base")
 """Types of the records that hold signals."""
 
-Single = tuple[int, Micros, Micros, str, int, float, str | None]
-"""Position, at, recorded_at, name, item, weight and user of a signal that is a record of its own."""
+Single = tuple[int, Micros, Micros, str, int, float, str | None, str | None]
+"""Position, at, recorded_at, name, item, weight, user and session of a signal that is a record of its own."""
 
 
 class Columns(NamedTuple):
@@ -70,7 +70,8 @@ def signal_runs(
     for seq, at, recorded_at, event in records(connection, after, until, SIGNALS):
         if isinstance(event, RecordSignal):
             item = ordinals[event.item]
-            run.append((seq, at, recorded_at, event.name, item, event.weight, event.user))
+            told = event.name, item, event.weight, event.user, event.session
+            run.append((seq, at, recorded_at, *told))
             if len(run) == RUN:
                 yield run
                 run = []

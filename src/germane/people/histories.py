@@ -1,4 +1,7 @@
-"""Histories: which user did what with which item, and when, in order of user and time."""
+"""Histories: which user did what with which item, and when, in order of user and time.
+
+What is done in a session is done by its user; a session without one counts as somebody by itself.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,8 @@ TAIL = 8_192
 
 
 AFTER_ALL_TIMES = 2**63 - 1
+NOBODYS = "\0"
+"""What the names of sessions without a user begin with, among those of users: no user's does."""
 
 
 class Marks(NamedTuple):
@@ -265,9 +270,9 @@ class Histories:
 
     def _apply_run(self, run: list[Single]) -> None:
         rows = [
-            (self._number(user), item, at, self._name(name), when)
-            for _, at, when, name, item, _, user in run
-            if user is not None
+            (self._number(user or f"{NOBODYS}{session}"), item, at, self._name(name), when)
+            for _, at, when, name, item, _, user, session in run
+            if user is not None or session is not None
         ]
         if rows:
             users, items, at, names, recorded = (

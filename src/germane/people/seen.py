@@ -185,7 +185,7 @@ class Seen:
     def _apply_run(self, run: list[Single]) -> None:
         rows = [
             (self._number(user), item, at, seq << _ROWS, weight, name == COMPLETION, when)
-            for seq, at, when, name, item, weight, user in run
+            for seq, at, when, name, item, weight, user, _ in run
             if user is not None
         ]
         if rows:

@@ -105,15 +105,15 @@ class Ledgers:
             by_name.setdefault(single[3], []).append(single)
         for name, records in by_name.items():
             if len(records) <= SHORT:
-                for _, moment, recorded, _, item, weight, _ in records:
+                for _, moment, recorded, _, item, weight, *_ in records:
                     self._by_name[name].apply_one(item, weight, moment, recorded)
                 continue
-            _, at, when, _, items, weights, _ = zip(*records, strict=True)
+            _, at, when, _, items, weights, *_ = zip(*records, strict=True)
             events = Events(np.array(items, np.int64), np.array(weights, np.float64), np.array(at, np.int64))
             self._by_name[name].apply_run(events, np.array(when, np.int64))
         told = [single for single in run if single[6] is not None]
         if told:
-            _, at, when, _, items, _, users = zip(*told, strict=True)
+            _, at, when, _, items, _, users, _ = zip(*told, strict=True)
             ahead = np.greater(at, when)
             self._reached(np.array(items, np.int64), hashes(users), np.array(at, np.int64), ahead)
         self.applied += len(run)
