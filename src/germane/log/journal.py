@@ -20,7 +20,7 @@ from germane.log.failures import translated
 from germane.log.file import BUSY_MS, JournalFile, pragma
 from germane.log.fold import fold, folded, is_marked, mark, refold
 from germane.log.reader import Reader, last, remembered
-from germane.log.tables import APPLICATION_ID, FOLDED, TRUTH
+from germane.log.tables import APPLICATION_ID, FOLDED, SESSIONS, TRUTH
 from germane.log.tip import Tip
 from germane.model.errors import Busy, Corruption, InvalidArgument, ReadOnly
 from germane.model.schema import Schema
@@ -165,6 +165,8 @@ class Journal:
                     self._create()
                 self._file.check_format(self._writer)
                 self.id = str(self._writer.execute("SELECT value FROM store WHERE key = 'id'").get)
+                if not read_only:
+                    self._add_tables()
             except BaseException:
                 self._writer.close()
                 raise
@@ -404,6 +406,14 @@ class Journal:
             with suppress(apsw.Error):
                 connection.execute("ROLLBACK")
             raise
+
+    def _add_tables(self) -> None:
+        """Give a store of an earlier version the tables that it lacks; its log says nothing of them."""
+        query = "SELECT 1 FROM sqlite_schema WHERE name = 'session'"
+        if self._writer.execute(query).fetchone() is None:
+            with self._writer:  # whoever comes second finds them there
+                if self._writer.execute(query).fetchone() is None:
+                    self._writer.execute(SESSIONS)
 
     def _count_pages(self, connection: apsw.Connection, name: str, pages: int) -> int:
         if pages < self._wal_pages:

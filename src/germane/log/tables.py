@@ -57,6 +57,12 @@ CREATE TABLE relation (
   user TEXT NOT NULL, relation TEXT NOT NULL, target TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (user, relation, target)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO view VALUES ('tables', 0);
+"""
+
+SESSIONS = """
 CREATE TABLE session (
   id TEXT PRIMARY KEY, user TEXT, agent TEXT NOT NULL, policy TEXT NOT NULL, metadata TEXT NOT NULL,
   started_at INTEGER NOT NULL, ends_at INTEGER, ended_at INTEGER, ended_by TEXT, retention INTEGER,
@@ -78,10 +84,9 @@ CREATE TABLE refusal (
   count INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
   PRIMARY KEY (session, minute, action, cause)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE declared (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE view (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO view VALUES ('tables', 0);
 """
+"""Tables that stores of earlier versions do not have."""
+FOLDED += SESSIONS
 
 DIMENSION = "dimension"
 """The declaration that says how many numbers the store's vectors have."""
