@@ -113,7 +113,14 @@ class Database(SignalCalls, PeopleCalls, SessionCalls, RankingCalls, Upkeep):
         tell()  # before anything is made
         self._journal = Journal(folder, tell, durability, read_only, before=sweep)
         self._views = Views.of(self._journal.id, self._journal.views, read_only)
-        self._text, self._catalogs, self._signals, self._people, _, self._tastes, self._sessions = self._views
+        self._text, self._catalogs, self._signals, self._people, self._tastes, self._sessions = (
+            self._views.text,
+            self._views.catalogs,
+            self._views.signals,
+            self._views.people,
+            self._views.tastes,
+            self._views.sessions,
+        )
         self._shown = Shown(folder, read_only)
         self._moments = Moments(self._journal, self._views)
         try:

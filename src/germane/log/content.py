@@ -172,6 +172,18 @@ def states_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Stat
     return map(State._make, connection.execute(query, (seq,)))
 
 
+def titles_changed_since(
+    connection: apsw.Connection, seq: int
+) -> Iterator[tuple[int, int, str | None, str, str]]:
+    """Yield ordinal, live, title, tags and metadata of what changed after a position, by ordinal."""
+    by = "INDEXED BY item_by_seq" if seq else ""
+    query = (
+        "SELECT i.ordinal, i.live, c.title, i.tags, i.metadata"
+        f" FROM item i {by} LEFT JOIN content c ON c.rev = i.rev WHERE i.seq > ? ORDER BY i.ordinal"
+    )
+    yield from connection.execute(query, (seq,))
+
+
 def documents_changed_since(connection: apsw.Connection, seq: int) -> list[str]:
     """Return the documents that were put or deleted after a position."""
     # The log is asked first: most writes are of items, and documents have no index by position. A long

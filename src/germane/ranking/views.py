@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from germane.knowledge.catalog import CatalogView
+from germane.knowledge.hint_view import HintView
 from germane.people.neighbours import NeighbourView
 from germane.people.taste_view import TasteView
 from germane.people.view import PeopleView
@@ -24,6 +25,7 @@ class Views(NamedTuple):
     neighbours: NeighbourView
     tastes: TasteView
     sessions: SessionView
+    hints: HintView
 
     @classmethod
     def of(cls, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> Views:
@@ -46,4 +48,5 @@ class Views(NamedTuple):
             NeighbourView(store, folder, is_read_only),
             TasteView(store, folder, is_read_only),
             SessionView(store, folder, is_read_only),
+            HintView(store, folder, is_read_only),
         )
