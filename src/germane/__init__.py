@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         SessionSummary,
     )
     from germane.model.signals import Signal
-    from germane.model.weights import SearchWeights
+    from germane.model.weights import SearchWeights, SessionWeights
     from germane.model.where import where
     from germane.sessions.session import Session
 
@@ -62,7 +62,7 @@ __all__ = [
     "Policy", "PolicyViolation", "Profile", "QuerySyntaxError", "ReadOnly", "Reason", "Receipt", "Result",
     "Schema",
     "SchemaError", "SearchStats", "SearchWeights", "Session", "SessionClosed", "SessionReading",
-    "SessionSnapshot", "SessionSummary", "Signal", "Skipped", "Stats", "TermStat",
+    "SessionSnapshot", "SessionSummary", "SessionWeights", "Signal", "Skipped", "Stats", "TermStat",
     "UserState", "__version__", "open", "to_json", "to_plain", "where",
 ]  # fmt: skip
 
@@ -84,7 +84,7 @@ _HOME = {
     "model.schema": "Schema",
     "model.sessions": "Annotation AuditEntry SessionReading SessionSnapshot SessionSummary",
     "model.signals": "Signal",
-    "model.weights": "SearchWeights",
+    "model.weights": "SearchWeights SessionWeights",
     "model.where": "where",
     "sessions.session": "Session",
 }

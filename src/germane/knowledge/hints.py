@@ -8,7 +8,7 @@ what is written comes in a new part, and what was found of a keyword in an older
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from germane.text.analysis import Kind, analyzer
 from germane.text.segment import BoolArray, IntArray
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+Weights = tuple[tuple[str, float], ...]
 
 MOST_KEYWORDS = 4_096
 """Keywords of which it is kept where they were found in a part."""
@@ -175,19 +177,19 @@ class Hints:
             self._matching[key] = found
         return found
 
-    def hint(self, weights: Mapping[str, float], size: int, whole: bool = False) -> Hint:
+    def hint(self, weights: Weights, size: int, whole: bool = False) -> Hint:
         """Return for each item the weight of the keywords that match it, over that of all.
 
         Parameters
         ----------
-        weights : mapping
-            The weight of each keyword.
+        weights : tuple of (str, float)
+            The keywords, each once, and the weight of each.
         size : int
             How many ordinals to return numbers for.
         whole : bool
             As for `matching`.
         """
-        key = whole, size, tuple(weights.items())
+        key = whole, size, weights
         found = self._columns.pop(key, None)
         if found is None:
             found = Hint(self._shares(weights, size, whole))
@@ -197,9 +199,9 @@ class Hints:
         self._columns[key] = found
         return found
 
-    def _shares(self, weights: Mapping[str, float], size: int, whole: bool) -> FloatArray:
+    def _shares(self, weights: Weights, size: int, whole: bool) -> FloatArray:
         values, total = np.zeros(size), 0.0
-        for keyword, weight in weights.items():
+        for keyword, weight in weights:
             total += weight
             matching = self.matching(keyword, whole)
             values[matching[: matching.searchsorted(size)]] += weight

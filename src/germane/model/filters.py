@@ -16,9 +16,11 @@ from germane.model.values import Scalar, check_id, check_value
 
 FIELDS = ("id", "type", "tags", "creator", "document", "collection", "kind", "created_at")
 """What a filter can ask of an item, beside its metadata."""
-STATES = ("unseen", "saved", "following", "in_progress")
+STATES = ("unseen", "saved", "following", "in_progress", "unseen_in_session")
 """What a filter can ask of an item and the user whom results are for, in one word."""
 ORDERED = ("<", "<=", ">", ">=")
+OF_SESSION = "unseen_in_session"
+"""The one that asks something of the session."""
 OPERATORS = ("=", "!=", *ORDERED, "in", "contains")
 DEEPEST = 100
 """How deep expressions may be nested."""
@@ -200,9 +202,9 @@ class State(Filter):
 
     Parameters
     ----------
-    state : {"unseen", "saved", "following", "in_progress"}
+    state : {"unseen", "saved", "following", "in_progress", "unseen_in_session"}
         No signal of theirs was on it; they saved it; they follow its creator; their latest ``completion`` of
-        it lies between 0 and 0.9.
+        it lies between 0 and 0.9; no signal of the session was on it, for which ``session=`` is needed.
 
     Raises
     ------
@@ -226,6 +228,22 @@ class State(Filter):
     def python(self) -> str:
         """Return the expression of Python that builds this filter."""
         return f"where.{self.state}"
+
+
+def states_of(condition: Filter) -> frozenset[str]:
+    """Return all that a filter asks of the user or the session.
+
+    Examples
+    --------
+    >>> sorted(states_of(State("saved") & ~State("unseen")))
+    ['saved', 'unseen']
+    """
+    if isinstance(condition, State):
+        return frozenset((condition.state,))
+    parts = condition.parts if isinstance(condition, Joined) else ()
+    if isinstance(condition, Not):
+        parts = (condition.part,)
+    return frozenset().union(*map(states_of, parts))
 
 
 class Joined(Filter):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from germane.model.frozen import FrozenDict, frozen
+from germane.model.sessions import SessionSummary
 from germane.model.values import Value
 
 
@@ -179,14 +180,16 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     as_of : int
         Position in the log that it reflects.
     scale : float or None
-        None without a session.
+        What the terms of the session were multiplied by; None without a session.
     loosened : bool
         Whether ``match="all"`` found nothing and any word had to do.
     constraints_satisfied : bool
         Whether no limit had to be relaxed to fill the page.
     held_back : dict
         For each limit of diversity how many items it kept off the page; they are first in line for the next.
-    corrections, suggestions, facets, session, references, retrieval_verdict
+    session : SessionSummary or None
+        The session that it was ranked for.
+    corrections, suggestions, facets, references, retrieval_verdict
         Neutral in this version.
     stats : SearchStats or None
         In mode ``stats``.
@@ -212,7 +215,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     constraints_satisfied: bool = True
     held_back: dict[str, int] = msgspec.field(default_factory=FrozenDict)
     degraded: tuple[Degradation, ...] = ()
-    session: None = None
+    session: SessionSummary | None = None
     references: tuple[Any, ...] = ()
     retrieval_verdict: str | None = None
 

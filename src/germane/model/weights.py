@@ -62,3 +62,57 @@ class SearchWeights(msgspec.Struct, frozen=True, kw_only=True):
                     f"weights.{name}", f"must be a number {least} to {greatest:g}, not {quoted(value)}"
                 )
             msgspec.structs.force_setattr(self, name, float(value))
+
+
+class SessionWeights(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a session counts in a ranking: ``scale * (hint*h + velocity*v + entity*e)`` is added.
+
+    Parameters
+    ----------
+    hint, velocity, entity : float
+        Weights of the keywords that match, of the reward velocity, and of what was done with the item and
+        with others of its creator, 0 to 1e6.
+    scale : "spread" or float
+        What they are multiplied by: ``spread`` is the greatest text score among the matches of a search, and
+        the difference between the greatest and the least base of a retrieval; or a number above 0.
+    keywords : {"raw", "words"}
+        Whether a keyword is looked for anywhere in an item's text, or among its analysed words.
+
+    Raises
+    ------
+    InvalidArgument
+        A value cannot be used; the error names it.
+
+    Examples
+    --------
+    >>> SessionWeights(entity=0, scale=1).hint
+    0.3
+    """
+
+    hint: float = 0.3
+    velocity: float = 0.2
+    entity: float = 0.3
+    scale: float | str = "spread"
+    keywords: str = "raw"
+
+    def __post_init__(self) -> None:
+        for name in ("hint", "velocity", "entity"):
+            value = getattr(self, name)
+            usable = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not usable or not 0 <= value <= 1e6:
+                raise InvalidArgument(
+                    f"session_weights.{name}", f"must be a number from 0 to 1e6, not {quoted(value)}"
+                )
+            msgspec.structs.force_setattr(self, name, float(value))
+        if self.scale != "spread":
+            usable = isinstance(self.scale, (int, float)) and not isinstance(self.scale, bool)
+            if not usable or not 0 < self.scale <= 1e12:  # type: ignore[operator]
+                raise InvalidArgument(
+                    "session_weights.scale",
+                    f"must be 'spread' or a number above 0, at most 1e12, not {quoted(self.scale)}",
+                )
+            msgspec.structs.force_setattr(self, "scale", float(self.scale))
+        if self.keywords not in ("raw", "words"):
+            raise InvalidArgument(
+                "session_weights.keywords", f"must be 'raw' or 'words', not {quoted(self.keywords)}"
+            )

@@ -108,6 +108,7 @@ class Where:
     saved = State("saved")
     following = State("following")
     in_progress = State("in_progress")
+    unseen_in_session = State("unseen_in_session")
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(unknown_field(name))

@@ -9,10 +9,12 @@ from germane.log.content import schema
 from germane.model.builtin import COLD_START, FOR_YOU, NAMES, built_in
 from germane.model.errors import InvalidArgument, NotFound, quoted
 from germane.model.filter_text import parse_filter
-from germane.model.filters import Filter
+from germane.model.filters import OF_SESSION, Filter, states_of
 from germane.model.profiles import Profile
 from germane.model.values import check_id
+from germane.model.weights import SessionWeights
 from germane.ranking.audience import Audience
+from germane.sessions.session import Session
 
 
 def check_where(where: object) -> Filter | None:
@@ -28,19 +30,49 @@ def check_where(where: object) -> Filter | None:
     )
 
 
-def check_state(where: Filter | None, user: str | None) -> Filter | None:
-    """Return a filter, unless it asks something of the user in a query without one.
+def check_state(where: Filter | None, user: str | None, session: str | None = None) -> Filter | None:
+    """Return a filter, unless it asks something of the user or the session in a query without one.
+
+    A session may bring its user with it.
 
     Raises
     ------
     InvalidArgument
         The field is ``where``.
     """
-    if where is not None and where.state is not None and user is None:
+    if where is not None and OF_SESSION in states_of(where) and session is None:
+        raise InvalidArgument(
+            "where", f"{OF_SESSION!r} is about a session: say which, as in session=session, or leave it out"
+        )
+    if where is not None and where.state is not None and user is None and session is None:
         raise InvalidArgument(
             "where", f"{quoted(where.state)} is about a user: say which, as in user='ann', or leave it out"
         )
     return where
+
+
+def check_session(session: object) -> str | None:
+    """Return the id of a session, given as one or as its id; any string will do.
+
+    Raises
+    ------
+    InvalidArgument
+        It is neither.
+    """
+    if session is None or isinstance(session, str):
+        return None if session is None else str.__str__(session)
+    if isinstance(session, Session):
+        return session.id
+    raise InvalidArgument("session", f"must be a session or its id, not {type(session).__name__}")
+
+
+def check_session_weights(weights: object) -> SessionWeights:
+    """Return weights, or those that hold when a query gives none."""
+    if weights is None:
+        return SessionWeights()
+    if not isinstance(weights, SessionWeights):
+        raise InvalidArgument("session_weights", f"must be a SessionWeights, not {type(weights).__name__}")
+    return weights
 
 
 def check_profile(name: object) -> str:

@@ -9,7 +9,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.model.filters import Filter
+from germane.model.filters import OF_SESSION, Filter
 from germane.model.pages import Reason
 from germane.model.people import OF_ITEMS, RELATIONS
 from germane.model.times import Micros
@@ -23,6 +23,9 @@ from germane.vectors.matrix import Rows, Vectors
 
 Since = Callable[[str], list[tuple[str, str]]]
 """Gives relations of a user, with their targets."""
+
+
+NOTHING = np.zeros(0, np.int64)
 
 
 class Audience:
@@ -40,6 +43,8 @@ class Audience:
         Microseconds since the epoch.
     since : callable, optional
         Of a position of the past, gives the hard negatives of a user that stand now.
+    in_session : int64[n]
+        Ordinals of what signals of the session were on.
     """
 
     def __init__(
@@ -49,16 +54,18 @@ class Audience:
         views: Views | None = None,
         now: Micros = 0,
         since: Since | None = None,
+        in_session: IntArray = NOTHING,
     ) -> None:
         self.user = user
         self._connection = connection
         self._views = views
         self._now = now
         self._since = since
+        self._in_session = in_session
 
-    def with_user(self, user: str | None) -> Audience:
-        """Return the audience of another user, at the same position and time."""
-        return Audience(user, self._connection, self._views, self._now, self._since)
+    def with_user(self, user: str | None, in_session: IntArray = NOTHING) -> Audience:
+        """Return the audience of another user, in another session, at the same position and time."""
+        return Audience(user, self._connection, self._views, self._now, self._since, in_session)
 
     @cached_property
     def relations(self) -> Relations:
@@ -173,6 +180,8 @@ class Audience:
 
     def state(self, name: str, size: int) -> BoolArray:
         """Return which items are in a state that filters ask for: bool[size]."""
+        if name == OF_SESSION:
+            return ~mask_of(self._in_session, size)
         if name == "unseen":
             return ~mask_of(self.seen, size)
         if name == "saved":

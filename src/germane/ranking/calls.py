@@ -15,7 +15,7 @@ from germane.model.errors import InvalidArgument
 from germane.model.filters import Filter
 from germane.model.pages import Explanation, Page
 from germane.model.values import check_id, neutral
-from germane.model.weights import SearchWeights
+from germane.model.weights import SearchWeights, SessionWeights
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment, Moments
 from germane.ranking.retrieve.explain import explain_retrieve
@@ -24,6 +24,9 @@ from germane.ranking.retrieve.request import RetrieveRequest, retrieve_request
 from germane.ranking.search.explain import explain_search
 from germane.ranking.search.pipeline import search, top
 from germane.ranking.search.request import BY_TEXT, SearchRequest, search_request
+from germane.ranking.session import resolved
+from germane.sessions.context import Context
+from germane.sessions.session import Session
 
 
 class RankingCalls:
@@ -38,7 +41,7 @@ class RankingCalls:
         *,
         mode: str = "sections",
         user: str | None = None,
-        session: None = None,
+        session: Session | str | None = None,
         profile: str = "search",
         personalization: float | None = None,
         where: str | Filter | None = None,
@@ -46,7 +49,7 @@ class RankingCalls:
         algo: str = "text",
         match: str = "any",
         weights: SearchWeights | None = None,
-        session_weights: None = None,
+        session_weights: SessionWeights | None = None,
         scorer: str = "bm25f",
         aggregate: str = "sum",
         facets: tuple[()] = (),
@@ -98,7 +101,11 @@ class RankingCalls:
         as_of : int or datetime, optional
             Answer as it would have been then: after an event (a `Receipt.seq`), or at a time. It folds the
             log up to there, which may be slow.
-        session, algo, session_weights, scorer, aggregate, facets, sort_by, vector, typos
+        session : Session or str, optional
+            A session of an agent, or its id: what it noted and did is added to the matches; without `user`
+            the results are for its user. One that is not there any more is left out, and `degraded` says so.
+        session_weights : SessionWeights, optional
+        algo, scorer, aggregate, facets, sort_by, vector, typos
             Only their neutral value is available in this version.
 
         Returns
@@ -123,8 +130,11 @@ class RankingCalls:
         """
         # Every parameter goes on under its own name.
         request = search_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
-            return search(moment, request, moment.audience(request.user), readings)
+        with self._moments.at(request.as_of) as moment:
+            request, context = resolved(request, moment.session)
+            audience = moment.audience(request.user, context=context)
+            with behaviour_at(moment, request, context) as readings:
+                return search(moment, request, audience, readings, context)
 
     def top(self, text: str, k: int = 10, **same: Any) -> tuple[list[str], list[float]]:
         """Rank sections by a text and return only the best ids and their scores.
@@ -154,21 +164,24 @@ class RankingCalls:
             if error.field != "limit":
                 raise
             raise InvalidArgument("k", error.message.partition(": ")[2]) from None
-        with self._moments.at(request.as_of) as moment, behaviour_at(moment, request) as readings:
-            return top(moment, request, moment.audience(request.user), readings)
+        with self._moments.at(request.as_of) as moment:
+            request, context = resolved(request, moment.session)
+            audience = moment.audience(request.user, context=context)
+            with behaviour_at(moment, request, context) as readings:
+                return top(moment, request, audience, readings, context)
 
     def retrieve(
         self,
         profile: str = "for_you",
         *,
         user: str | None = None,
-        session: None = None,
+        session: Session | str | None = None,
         similar_to: str | None = None,
         candidates: Sequence[str] | None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         diversity: Diversity | None = None,
-        session_weights: None = None,
+        session_weights: SessionWeights | None = None,
         facets: tuple[()] = (),
         limit: int = 20,
         cursor: str | None = None,
@@ -208,7 +221,9 @@ class RankingCalls:
             Answer as it would have been then, as for `search`.
         similar_to : str, optional
             The id of an item: rank only the 500 items whose vectors are nearest to its own, without it.
-        session, session_weights, facets
+        session, session_weights
+            As for `search`.
+        facets
             Only their neutral value is available in this version.
 
         Returns
@@ -235,9 +250,11 @@ class RankingCalls:
         """
         # Every parameter goes on under its own name.
         request = retrieve_request(**{name: value for name, value in locals().items() if name != "self"})
-        with self._moments.at(request.as_of) as moment, readings_at(moment, request) as readings:
-            keeps = schema(moment.connection).impressions
-            return retrieve(readings, self._shown, request, readings.catalog.seq, keeps)
+        with self._moments.at(request.as_of) as moment:
+            request, context = resolved(request, moment.session)
+            with readings_at(moment, request, context) as readings:
+                keeps = schema(moment.connection).impressions
+                return retrieve(moment, readings, self._shown, request, context, keeps)
 
     def related(self, id: str, limit: int = 10) -> Page:
         """Return the items that go with one: what the same users did, alike vectors, and tags in common.
@@ -276,12 +293,13 @@ class RankingCalls:
         profile: str | None = None,
         text: str | None = None,
         user: str | None = None,
-        session: None = None,
+        session: Session | str | None = None,
         where: str | Filter | None = None,
         collections: Sequence[str] | None = None,
         candidates: Sequence[str] | None = None,
         similar_to: str | None = None,
         seed: str | int | None = None,
+        session_weights: SessionWeights | None = None,
         limit: int = 20,
         as_of: int | datetime | None = None,
     ) -> Explanation:
@@ -294,7 +312,7 @@ class RankingCalls:
             As `retrieve` takes it, the default too; with a text, as `search`.
         text : str, optional
             Explain the item's place in a search for this.
-        user, where, collections, candidates, similar_to, seed, limit, as_of
+        user, session, where, collections, candidates, similar_to, seed, session_weights, limit, as_of
             As the query in question had them.
 
         Raises
@@ -313,18 +331,25 @@ class RankingCalls:
         'NotACandidate'
         """
         check_id(id, "id")
-        neutral(session=(session, None))
         if text is not None:
             neutral(candidates=(candidates, None), similar_to=(similar_to, None), seed=(seed, None))
-            asked = {"profile": profile or BY_TEXT, "user": user, "where": where, "collections": collections}
+            asked = {
+                "profile": profile or BY_TEXT, "user": user, "session": session, "where": where,
+                "session_weights": session_weights, "collections": collections,
+            }  # fmt: skip
             searched = search_request(
                 text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
             )
-            with self._moments.at(as_of) as moment, behaviour_at(moment, searched) as behaviour:
-                return explain_search(id, moment, searched, moment.audience(user), behaviour)
+            with self._moments.at(as_of) as moment:
+                searched, context = resolved(searched, moment.session)
+                audience = moment.audience(searched.user, context=context)
+                with behaviour_at(moment, searched, context) as behaviour:
+                    return explain_search(id, moment, searched, audience, behaviour, context)
         request = retrieve_request(
             "for_you" if profile is None else profile,
             user=user,
+            session=session,
+            session_weights=session_weights,
             similar_to=similar_to,
             candidates=candidates,
             where=where,
@@ -336,8 +361,11 @@ class RankingCalls:
             explain=True,
             as_of=as_of,
         )
-        with self._moments.at(as_of) as moment, readings_at(moment, request) as readings:
-            return explain_retrieve(readings, id, request)
+        with self._moments.at(as_of) as moment:
+            request, context = resolved(request, moment.session)
+            with readings_at(moment, request, context) as readings:
+                boost = moment.boost(context, request.session_weights)
+                return explain_retrieve(readings, id, request, boost)
 
     def query(self, text: str) -> Page:
         """Answer a query in its textual form: a RETRIEVE or a SEARCH.
@@ -378,24 +406,28 @@ class RankingCalls:
 
 
 @contextmanager
-def readings_at(moment: Moment, request: RetrieveRequest) -> Iterator[Readings]:
+def readings_at(
+    moment: Moment, request: RetrieveRequest, context: Context | None = None
+) -> Iterator[Readings]:
     """Give the readings of a moment, to one reader at a time."""
     catalog = moment.catalog
     seed = _seed(moment, request) if request.seed is None else request.seed
     with moment.ledgers() as (ledgers, now):
-        audience = moment.audience(request.user, now)
+        audience = moment.audience(request.user, now, context)
         yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
 @contextmanager
-def behaviour_at(moment: Moment, request: SearchRequest) -> Iterator[Readings | None]:
+def behaviour_at(
+    moment: Moment, request: SearchRequest, context: Context | None = None
+) -> Iterator[Readings | None]:
     """Give the readings of behaviour that a search needs, to one reader at a time; None without need."""
     if request.profile == BY_TEXT:
         yield None
         return
     catalog = moment.catalog
     with moment.ledgers() as (ledgers, now):
-        audience = moment.audience(request.user, now)
+        audience = moment.audience(request.user, now, context)
         yield Readings(moment.connection, ledgers, catalog, now, _seed(moment, request), audience)
 
 

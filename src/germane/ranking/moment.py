@@ -11,14 +11,18 @@ from datetime import datetime
 import apsw
 
 from germane.knowledge.catalog import Catalog
+from germane.log.content import schema
 from germane.log.failures import translated
 from germane.log.journal import Journal, epoch
 from germane.log.past import Place, locate, store_at
 from germane.model.times import Micros
+from germane.model.weights import SessionWeights
 from germane.people.relations import hard_of
 from germane.ranking.audience import Audience, Since
+from germane.ranking.session import Boost
 from germane.ranking.views import Views
 from germane.sessions.context import Context
+from germane.signals.decay import whole_blocks
 from germane.signals.view import Ledgers, SignalView
 from germane.text.index import Index
 
@@ -59,13 +63,26 @@ class Moment:
         """The catalogue of the snapshot."""
         return self.views.catalogs.at(self.connection)
 
-    def audience(self, user: str | None, now: Micros | None = None) -> Audience:
-        """Return whom a query is for, at the time of the snapshot or a later one."""
-        return Audience(user, self.connection, self.views, self.now if now is None else now, self.since)
+    def audience(
+        self, user: str | None, now: Micros | None = None, context: Context | None = None
+    ) -> Audience:
+        """Return whom a query is for, and in which session, at the time of the snapshot or a later one."""
+        moment = self.now if now is None else now
+        audience = Audience(user, self.connection, self.views, moment, self.since)
+        return audience if context is None else audience.with_user(user, context.items)
 
-    def session(self, id: str, now: Micros | None = None) -> Context | None:
+    def boost(self, context: Context | None, weights: SessionWeights) -> Boost | None:
+        """Return what a session adds to rankings, None without one."""
+        if context is None:
+            return None
+        connection, hints = self.connection, self.views.hints
+        catalog = self.catalog
+        size = whole_blocks(len(catalog.live))
+        return Boost(context, weights, lambda: hints.at(connection), catalog, size, schema(connection).lang)
+
+    def session(self, id: str) -> Context | None:
         """Return what a session says to ranking, None if there is none of this id, or not any more."""
-        return self.views.sessions.context(self.connection, id, self.now if now is None else now)
+        return self.views.sessions.context(self.connection, id, self.now)
 
     @contextmanager
     def ledgers(self) -> Iterator[tuple[Ledgers, Micros]]:

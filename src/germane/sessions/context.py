@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from germane.model.sessions import SessionSummary
@@ -41,14 +40,6 @@ class Context(NamedTuple):
     items: IntArray
     net: FloatArray
     summary: SessionSummary
-
-    def weights_of(self, words: Iterable[Iterable[str]]) -> Mapping[str, float]:
-        """Return for the words of each annotation the weight of each: that of its latest annotation."""
-        weights: dict[str, float] = {}
-        for found, weight in zip(words, self.ages, strict=True):
-            for word in found:
-                weights[word] = max(weights.get(word, 0.0), weight)
-        return weights
 
 
 def keywords_of(text: str) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ _LINEAR = ("decayed", "count", "reach", "meta")
 _KEPT = ("decayed", "count", "velocity", "reach", "engagement", "controversial", "wilson", "gem")
 """Terms that change with signals, and with time only by factors."""
 _SMALL = 1e-250
+SESSION = "session"
+"""The kind of the terms of a session, which no profile can name."""
 
 
 class Rough(NamedTuple):
@@ -156,6 +158,22 @@ class Evaluation:
         """
         if self._known is None or self._known[0] is not ordinals:
             self._known = ordinals, self._table(ordinals)
+
+    def with_session(self, factors: tuple[float, ...]) -> Evaluation:
+        """Return this sum, and what a session adds: hint, velocity and entity times their factors."""
+        added = Evaluation(
+            self.readings,
+            tuple(
+                Part(f"{SESSION}.{of}", factor, 1.0, Form(Term(SESSION, of=of)))
+                for of, factor in zip(("hint", "velocity", "entity"), factors, strict=True)
+            ),
+        )
+        made = Evaluation(self.readings, self.parts + added.parts)
+        made._over = self._over
+        if self._known is not None:
+            ordinals, table = self._known
+            made._known = ordinals, np.concatenate((table, added._table(ordinals)))
+        return made
 
     def contributions(self, ordinals: IntArray) -> FloatArray:
         """Return the contributions to some items' sums, in order: float64[parts, items]."""
@@ -400,6 +418,8 @@ class Evaluation:
             return take(readings.preference())
         if kind == "affinity":
             return take(readings.affinity())
+        if kind == SESSION:
+            return take(readings.session(of))
         return take(readings.zero())
 
 

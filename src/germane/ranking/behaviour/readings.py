@@ -74,6 +74,7 @@ class Readings:
         self.audience = audience
         self.size = whole_blocks(len(catalog.live))
         self.text: Reading = Zero(self.blocks)  # scores of a search, where there is one
+        self.session: Callable[[str], Reading] = lambda of: self.zero()  # of a session, where there is one
         self._given: dict[tuple[str, ...], Reading] = {}
 
     @property
@@ -366,13 +367,17 @@ class Scores:
 
     @property
     def least(self) -> FloatArray:
-        """Return lower bounds by block."""
-        return np.full(self._blocks, float(self._values.min(initial=0.0)))
+        """Return the least by block: 0 where none has a number."""
+        least = np.zeros(self._blocks)
+        np.minimum.at(least, self._ordinals // BLOCK, self._values)
+        return least
 
     @property
     def greatest(self) -> FloatArray:
-        """Return upper bounds by block."""
-        return np.full(self._blocks, float(self._values.max(initial=0.0)))
+        """Return the greatest by block: 0 where none has a number."""
+        greatest = np.zeros(self._blocks)
+        np.maximum.at(greatest, self._ordinals // BLOCK, self._values)
+        return greatest
 
     @property
     def above_zero(self) -> IntArray:

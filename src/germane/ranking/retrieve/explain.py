@@ -21,9 +21,13 @@ from germane.ranking.retrieve.order import best, best_and_least
 from germane.ranking.retrieve.page import reasons
 from germane.ranking.retrieve.pipeline import Ranking, rank
 from germane.ranking.retrieve.request import RetrieveRequest
+from germane.ranking.session import Boost
+from germane.ranking.session import reasons as reasons_of_session
 
 
-def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> Explanation:
+def explain_retrieve(
+    readings: Readings, id: str, request: RetrieveRequest, boost: Boost | None = None
+) -> Explanation:
     """Return why an item stands where it stands, or what keeps it out.
 
     Raises
@@ -36,7 +40,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
         raise NotFound(f"there is no item {id!r}")
     ordinal, is_live = known
     profile = find_profile(readings.connection, request.profile, readings.audience)
-    ranking = rank(readings, profile, request)
+    ranking = rank(readings, profile, request, boost)
     total = ranking.candidates.count
     if not is_live:
         return _absent(id, total, {}, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
@@ -46,7 +50,7 @@ def explain_retrieve(readings: Readings, id: str, request: RetrieveRequest) -> E
         return _absent(id, total, named, _why_not(readings, ranking, id, ordinal, request))
     raw = added(named)
     place, is_muted = _place(ranking, ordinal, raw)
-    why = reasons(named, profile is COLD_START)
+    why = [*reasons(named, profile is COLD_START), *reasons_of_session(named, boost, ordinal)]
     if is_muted:
         why.append(MUTED)
     first, least = best_and_least(ranking.evaluation, ranking.candidates, 1)

@@ -24,7 +24,7 @@ PAGES = 3
 """Pages of an order that are kept at a time, where it is of many candidates."""
 
 _KEY, _MAC = 16, 16
-_FORMAT = 3
+_FORMAT = 4
 
 
 class Feed(msgspec.Struct, array_like=True, kw_only=True):
@@ -63,6 +63,8 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
         Among how many the explorers were drawn.
     cold : bool
         Whether the profile was the one for those of whom nothing is known.
+    scale : float or None
+        What the terms of a session were multiplied by.
     """
 
     asked: dict[str, Any]
@@ -82,6 +84,7 @@ class Feed(msgspec.Struct, array_like=True, kw_only=True):
     seed: str
     eligible: int
     cold: bool
+    scale: float | None = None
     format: int = _FORMAT
 
     @property

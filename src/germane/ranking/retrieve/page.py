@@ -17,6 +17,8 @@ from germane.model.pages import Reason, Result
 from germane.ranking.result import result
 from germane.ranking.retrieve.diversify import Chosen
 from germane.ranking.retrieve.feed import Feed
+from germane.ranking.session import TERMS, Boost
+from germane.ranking.session import reasons as reasons_of_session
 from germane.text.fields import field_texts
 from germane.text.snippet import snippet
 
@@ -42,6 +44,7 @@ def results(
     chosen: Chosen,
     places: dict[int, int],
     explain: bool,
+    boost: Boost | None = None,
 ) -> tuple[Result, ...]:
     """Return the results of what was chosen.
 
@@ -57,6 +60,8 @@ def results(
         Where in the feed's columns each ordinal stands.
     explain : bool
         Whether to give reasons.
+    boost : Boost or None
+        Of the session, as it is now.
     """
     made = []
     taken = [places[ordinal] for ordinal in chosen.shown]
@@ -70,7 +75,11 @@ def results(
         _set(ranked, "raw", raw)
         _set(ranked, "contributions", named)
         if explain:
-            why = (*reasons(named, feed.cold), *_placed(feed, chosen, ordinal))
+            why = (
+                *reasons(named, feed.cold),
+                *reasons_of_session(named, boost, ordinal),
+                *_placed(feed, chosen, ordinal),
+            )
             _set(ranked, "reasons", why)
         made.append(ranked)
     return tuple(made)
@@ -100,7 +109,7 @@ def reasons(contributions: dict[str, float], cold: bool) -> list[Reason]:
     """Return why an item has its sum: a reason for every contribution that is not zero."""
     made = []
     for name, value in contributions.items():
-        if value == 0:
+        if value == 0 or name in TERMS:
             continue
         is_penalty = name.startswith("-")
         kind = parse_form(name.removeprefix("-")).term.kind

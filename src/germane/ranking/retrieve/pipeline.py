@@ -19,6 +19,7 @@ from germane.ranking.audience import are_among
 from germane.ranking.behaviour.evaluation import Evaluation, of_profile
 from germane.ranking.behaviour.operations import FloatArray
 from germane.ranking.behaviour.readings import Readings
+from germane.ranking.moment import Moment
 from germane.ranking.retrieve.candidates import Candidates, find_candidates
 from germane.ranking.retrieve.diversify import Chosen, Limits, choose
 from germane.ranking.retrieve.explore import NOBODY, Explorers, draw, slots
@@ -35,9 +36,11 @@ from germane.ranking.retrieve.feed import (
 from germane.ranking.retrieve.gates import through_gates
 from germane.ranking.retrieve.mmr import TIMES, Spread
 from germane.ranking.retrieve.muted import in_order
-from germane.ranking.retrieve.order import FEW, best_and_least
+from germane.ranking.retrieve.order import EXACT_AT_ONCE, FEW, best_and_least
 from germane.ranking.retrieve.page import results
 from germane.ranking.retrieve.request import RetrieveRequest, restored
+from germane.ranking.session import SPREAD, Boost, missing, resolved
+from germane.sessions.context import Context
 from germane.signals.decay import IntArray
 
 NONE = np.zeros(0, np.int64)
@@ -52,36 +55,63 @@ class Ranking(NamedTuple):
     candidates : Candidates
     evaluation : Evaluation
         Settled.
+    scale : float or None
+        What the terms of a session were multiplied by.
     """
 
     profile: Profile
     candidates: Candidates
     evaluation: Evaluation
+    scale: float | None = None
 
 
-def rank(readings: Readings, profile: Profile, request: RetrieveRequest) -> Ranking:
-    """Find the candidates of a request, and make ready to sum."""
+def rank(
+    readings: Readings, profile: Profile, request: RetrieveRequest, boost: Boost | None = None
+) -> Ranking:
+    """Find the candidates of a request, and make ready to sum, with what a session adds."""
     found = find_candidates(readings, profile, request)
     gates = tuple(gate._replace(term=profile.threshold_term(gate)) for gate in profile.gates)
     candidates = through_gates(readings, gates, found)
     evaluation = of_profile(readings, profile)
     if evaluation.is_over_candidates:
         evaluation.settle(candidates.ordinals)
-    return Ranking(profile, candidates, evaluation)
+    if boost is None:
+        return Ranking(profile, candidates, evaluation)
+    scale = boost.scale(_spread(evaluation, candidates) if boost.weights.scale == SPREAD else 0.0)
+    readings.session = boost.reading
+    return Ranking(profile, candidates, evaluation.with_session(boost.factors(scale)), scale)
 
 
-def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: int, impressions: bool) -> Page:
+def _spread(evaluation: Evaluation, candidates: Candidates) -> float:
+    """Return how far apart the greatest and the least base of the candidates are."""
+    if 0 < candidates.count <= EXACT_AT_ONCE:
+        evaluation.know(candidates.ordinals)  # the same numbers are summed again with the session's
+        sums = evaluation.sums(candidates.ordinals)
+        return float(sums.max() - sums.min())
+    first, least = best_and_least(evaluation, candidates, 1)
+    return float(first.sums[0]) - least if len(first.sums) else 0.0
+
+
+def retrieve(
+    moment: Moment,
+    readings: Readings,
+    shown: Shown,
+    request: RetrieveRequest,
+    context: Context | None,
+    impressions: bool,
+) -> Page:
     """Answer a retrieval.
 
     Parameters
     ----------
+    moment : Moment
     readings : Readings
         At one position of the log; their seed is the request's, or made of that position.
     shown : Shown
         Keeps the order, and what was shown.
     request : RetrieveRequest
-    seq : int
-        The position.
+    context : Context or None
+        The request's session.
     impressions : bool
         Whether to keep what was shown.
 
@@ -97,9 +127,12 @@ def retrieve(readings: Readings, shown: Shown, request: RetrieveRequest, seq: in
         parent, feed = resume(shown, request.cursor, readings.now)
         request = restored(feed.asked, request)
         readings.seed = feed.seed
-        readings.audience = readings.audience.with_user(request.user)
+        request, context = resolved(request, moment.session)
+        in_session = NONE if context is None else context.items
+        readings.audience = readings.audience.with_user(request.user, in_session)
     profile = find_profile(readings.connection, request.profile, readings.audience, feed is not None)
-    ranker = Ranker(readings, profile, request, seq)
+    boost = moment.boost(context, request.session_weights)
+    ranker = Ranker(readings, profile, request, readings.catalog.seq, boost)
     current = feed or ranker.feed(1)
     chosen = ranker.fill(current)
     # The stretch may run out, and limits may hold back so many that the order must reach further down.
@@ -120,12 +153,22 @@ class Ranker:
     request : RetrieveRequest
     seq : int
         The position of the log.
+    boost : Boost or None
+        Of the request's session.
     """
 
-    def __init__(self, readings: Readings, profile: Profile, request: RetrieveRequest, seq: int) -> None:
+    def __init__(
+        self,
+        readings: Readings,
+        profile: Profile,
+        request: RetrieveRequest,
+        seq: int,
+        boost: Boost | None = None,
+    ) -> None:
         self.readings = readings
         self.profile = profile
         self.request = request
+        self.boost = boost
         self.diversity = request.diversity or profile.diversity
         self._seq = seq
         self._is_at_end = False
@@ -136,7 +179,7 @@ class Ranker:
     @cached_property
     def ranking(self) -> Ranking:
         """The candidates, and the function that sums."""
-        return rank(self.readings, self.profile, self.request)
+        return rank(self.readings, self.profile, self.request, self.boost)
 
     def feed(self, times: int, before: Feed | None = None) -> Feed:
         """Rank, and return an order.
@@ -193,6 +236,7 @@ class Ranker:
             seed=self.readings.seed,
             eligible=explorers.eligible,
             cold=self.profile is COLD_START,
+            scale=self.ranking.scale,
         )
         return self._made
 
@@ -292,7 +336,9 @@ def _page(
     limits = list(chosen.held_back.values())
     return Page(
         id=id,
-        items=results(readings.connection, readings.catalog, feed, chosen, places, request.explain),
+        items=results(
+            readings.connection, readings.catalog, feed, chosen, places, request.explain, ranker.boost
+        ),
         total=feed.total,
         offset=feed.offset,
         limit=request.limit,
@@ -302,7 +348,12 @@ def _page(
         as_of=feed.as_of,
         constraints_satisfied=not chosen.relaxed,
         held_back={limit: limits.count(limit) for limit in dict.fromkeys(limits)},
-        degraded=() if kept else (_NOT_KEPT,),
+        scale=feed.scale,
+        session=None if ranker.boost is None else ranker.boost.context.summary,
+        degraded=(
+            *missing(request, None if ranker.boost is None else ranker.boost.context),
+            *(() if kept else (_NOT_KEPT,)),
+        ),
     )
 
 

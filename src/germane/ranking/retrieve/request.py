@@ -14,22 +14,31 @@ from germane.model.errors import InvalidArgument, quoted
 from germane.model.filter_text import parse_filter
 from germane.model.filters import Filter
 from germane.model.values import check_count, check_id, check_names, check_text, neutral
-from germane.ranking.asked import check_profile, check_state, check_where
+from germane.model.weights import SessionWeights
+from germane.ranking.asked import (
+    check_profile,
+    check_session,
+    check_session_weights,
+    check_state,
+    check_where,
+)
+from germane.ranking.session import Asked
+from germane.sessions.session import Session
 
 MOST_GIVEN = 10_000
 """Candidates that a call may give."""
 PAGE_LIMIT = 1000
 
 
-class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
+class RetrieveRequest(Asked, frozen=True, kw_only=True):
     """A checked RETRIEVE.
 
     Parameters
     ----------
     profile : str
         The profile's name as asked for, with version or parameter.
-    user : str or None
-        Whom it is for.
+    user, session, session_weights
+        As in `Asked`.
     similar_to : str or None
         The item whose nearest are ranked.
     candidates : tuple of str, or None
@@ -48,7 +57,6 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     profile: str = "for_you"
-    user: str | None = None
     similar_to: str | None = None
     candidates: tuple[str, ...] | None = None
     where: Filter | None = None
@@ -65,6 +73,8 @@ class RetrieveRequest(msgspec.Struct, frozen=True, kw_only=True):
         return {
             "profile": self.profile,
             "user": self.user,
+            "session": self.session,
+            "session_weights": msgspec.structs.asdict(self.session_weights),
             "similar_to": self.similar_to,
             "candidates": self.candidates,
             "where": None if self.where is None else str(self.where),
@@ -78,6 +88,8 @@ def retrieve_request(
     profile: str,
     *,
     user: str | None,
+    session: Session | str | None,
+    session_weights: SessionWeights | None,
     similar_to: str | None,
     candidates: Sequence[str] | None,
     where: str | Filter | None,
@@ -104,17 +116,19 @@ def retrieve_request(
         raise InvalidArgument("explain", f"must be True or False, not {quoted(explain)}")
     if cursor is not None and not isinstance(cursor, str):
         raise InvalidArgument("cursor", f"must be the cursor of a page, not {type(cursor).__name__}")
-    user = None if user is None else check_id(user, "user")
+    user, who = None if user is None else check_id(user, "user"), check_session(session)
     condition = check_where(where)
     if similar_to is not None and candidates is not None:
         raise InvalidArgument("similar_to", "names the candidates, and so does candidates: give one of them")
     return RetrieveRequest(
         profile=check_profile(profile),
         user=user,
+        session=who,
+        session_weights=check_session_weights(session_weights),
         similar_to=None if similar_to is None else check_id(similar_to, "similar_to"),
         candidates=None if candidates is None else _given(candidates),
         # A cursor knows whom its feed is for.
-        where=condition if cursor is not None else check_state(condition, user),
+        where=condition if cursor is not None else check_state(condition, user, who),
         collections=None if collections is None else check_names(collections, "collections"),
         diversity=Diversity.of(diversity),
         seed=_seed(seed),
@@ -144,6 +158,8 @@ def restored(asked: dict[str, Any], request: RetrieveRequest) -> RetrieveRequest
     return RetrieveRequest(
         profile=asked["profile"],
         user=asked["user"],
+        session=asked["session"],
+        session_weights=SessionWeights(**asked["session_weights"]),
         similar_to=asked["similar_to"],
         candidates=None if asked["candidates"] is None else tuple(asked["candidates"]),
         where=None if asked["where"] is None else parse_filter(asked["where"]),
@@ -173,8 +189,6 @@ def _seed(seed: object) -> str | None:
 
 
 NEUTRAL: dict[str, Any] = {
-    "session": None,
-    "session_weights": None,
     "facets": (),
 }
 """Parameters whose feature does not exist yet, and the only value that they take."""

@@ -18,6 +18,7 @@ from germane.ranking.search.page import results
 from germane.ranking.search.pipeline import ordered
 from germane.ranking.search.request import SearchRequest
 from germane.ranking.search.score import Scorer
+from germane.sessions.context import Context
 from germane.text.fields import FIELDS
 from germane.text.index import Index
 
@@ -28,13 +29,14 @@ def explain_search(
     request: SearchRequest,
     audience: Audience,
     readings: Readings | None = None,
+    context: Context | None = None,
 ) -> Explanation:
     """Return why an item stands where it stands in a search, or what keeps it out.
 
     Parameters
     ----------
     id : str
-    moment, request, audience, readings
+    moment, request, audience, readings, context
         As `pipeline.search` takes them.
 
     Raises
@@ -52,13 +54,14 @@ def explain_search(
     if not is_live:
         return _absent(id, total, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
     scorer = Scorer(index, candidates, request.weights, moment.now)
-    everything = ordered(scorer, request, audience, readings, max(total, 1))
+    boost = moment.boost(context, request.session_weights)
+    everything = ordered(scorer, request, audience, readings, max(total, 1), boost)
     place = np.flatnonzero(index.ordinals[everything.rows] == ordinal)
     if not len(place):
         why = _kept_out(id, creator, ordinal, catalogs, connection, request, audience)
         return _absent(id, total, why or _no_match(index, candidates, ordinal))
     rank = int(place[0]) + 1
-    (result,) = results(connection, scorer, request, everything.after(rank - 1).first(1))
+    (result,) = results(connection, scorer, request, everything.after(rank - 1).first(1), boost)
     lengths = index.lengths[everything.rows[rank - 1]].tolist()
     return Explanation(
         id=id,

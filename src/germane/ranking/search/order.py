@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +24,15 @@ class Ordered:
     rows : int64[n]
     scores : float64[n]
     behaviour : tuple of Column
-        What behaviour added to them, in order.
+        What behaviour added to them, then what a session did, in order.
+    scale : float or None
+        What the terms of a session were multiplied by.
     """
 
     rows: IntArray
     scores: FloatArray
     behaviour: tuple[Column, ...] = ()
+    scale: float | None = None
 
     def after(self, offset: int) -> Ordered:
         """Return the rows without the first."""
@@ -40,7 +44,7 @@ class Ordered:
 
     def _part(self, part: slice) -> Ordered:
         behaviour = tuple(column.taken(part) for column in self.behaviour)
-        return Ordered(self.rows[part], self.scores[part], behaviour)
+        return Ordered(self.rows[part], self.scores[part], behaviour, self.scale)
 
 
 def best(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> Ordered:
@@ -83,17 +87,37 @@ def _best(scorer: Scorer, rows: IntArray, wanted: int, step: int) -> Ordered:
     Proximity needs positions, so it is computed only for rows whose bound could still place them:
     rows are taken by bound, until the bound falls below the last score that is kept.
     """
-    bounds = scorer.bound(rows)
+    reached, scores = best_by_bound(
+        scorer.bound(rows), lambda places: scorer.exact(rows[places]), wanted, step
+    )
+    return _sorted(scorer, rows[reached], scores, wanted)
+
+
+def best_by_bound(
+    bounds: FloatArray, exact: Callable[[IntArray], FloatArray], wanted: int, step: int = STEP
+) -> tuple[IntArray, FloatArray]:
+    """Return the places that may be among the best, and their exact scores.
+
+    Parameters
+    ----------
+    bounds : float64[n]
+        What no score exceeds.
+    exact : callable
+        Gives the scores of some places.
+    wanted : int
+    step : int
+        How many are scored before the bound is asked; twice as many each time.
+    """
     by_bound = np.argsort(-bounds, kind="stable")
-    rows, bounds = rows[by_bound], bounds[by_bound]
+    bounds = bounds[by_bound]
     scores = np.zeros(0)
     done, step = 0, max(wanted, step)
-    while done < len(rows):
+    while done < len(by_bound):
         if done >= wanted and bounds[done] < np.partition(scores, done - wanted)[done - wanted]:
             break
-        scores = np.append(scores, scorer.exact(rows[done : done + step]))
+        scores = np.append(scores, exact(by_bound[done : done + step]))
         done, step = len(scores), step * 2
-    return _sorted(scorer, rows[:done], scores, wanted)
+    return by_bound[:done], scores
 
 
 def _sorted(scorer: Scorer, rows: IntArray, scores: FloatArray, wanted: int) -> Ordered:

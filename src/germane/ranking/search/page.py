@@ -14,6 +14,8 @@ from germane.ranking.search.order import Ordered
 from germane.ranking.search.request import SearchRequest
 from germane.ranking.search.rerank import AFFINITY, PREFERENCE
 from germane.ranking.search.score import Scorer
+from germane.ranking.session import TERMS, Boost
+from germane.ranking.session import reasons as reasons_of_session
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
 from germane.text.segment import SmallArray
@@ -24,7 +26,11 @@ _CODES = {PREFERENCE: "PreferenceMatch", AFFINITY: "CreatorAffinity"}
 
 
 def results(
-    connection: apsw.Connection, scorer: Scorer, request: SearchRequest, ordered: Ordered
+    connection: apsw.Connection,
+    scorer: Scorer,
+    request: SearchRequest,
+    ordered: Ordered,
+    boost: Boost | None = None,
 ) -> tuple[Result, ...]:
     """Return the results of some ordered rows."""
     columns = scorer.columns(ordered.rows)
@@ -43,9 +49,13 @@ def results(
         for column in ordered.behaviour:
             if column.applies is None or column.applies[at]:
                 added_by = contributions[column.name] = float(column.values[at])
+                if column.name in TERMS:
+                    continue
                 if request.explain and (added_by or column.name not in _CODES):
                     code = _CODES.get(column.name, "SignalBoost")
                     why.append(Reason(code, {"term": column.name, "contribution": added_by}))
+        if request.explain:
+            why += reasons_of_session(contributions, boost, item.ordinal)
         with readable(item.id):
             made.append(_result(connection, scorer, item, contributions, text_score, counts, tuple(why)))
     return tuple(made)

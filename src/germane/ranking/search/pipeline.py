@@ -10,16 +10,29 @@ from germane.ranking.asked import find_profile
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.moment import Moment
+from germane.ranking.search.boosted import boosted
 from germane.ranking.search.candidates import find_candidates
 from germane.ranking.search.order import Ordered
 from germane.ranking.search.page import results, search_stats
 from germane.ranking.search.request import SearchRequest
-from germane.ranking.search.rerank import personalised, reranked
+from germane.ranking.search.rerank import (
+    Behaviour,
+    of_profile_named,
+    of_taste,
+    personalised,
+    reranked,
+)
 from germane.ranking.search.score import Scorer
+from germane.ranking.session import Boost, missing
+from germane.sessions.context import Context
 
 
 def search(
-    moment: Moment, request: SearchRequest, audience: Audience, readings: Readings | None = None
+    moment: Moment,
+    request: SearchRequest,
+    audience: Audience,
+    readings: Readings | None = None,
+    context: Context | None = None,
 ) -> Page:
     """Answer a search.
 
@@ -32,6 +45,8 @@ def search(
         Whom the request is for.
     readings : Readings, optional
         Needed by a request with a profile of behaviour.
+    context : Context, optional
+        The request's session.
 
     Raises
     ------
@@ -45,11 +60,16 @@ def search(
     total = len(candidates.matches.rows)
     items: tuple[Result, ...] = ()
     stats: SearchStats | None = None
+    scale: float | None = None
     if request.mode == "stats":
         stats = search_stats(scorer, request.text, _milliseconds(began))
     else:
-        found = ordered(scorer, request, audience, readings, request.offset + request.limit)
-        items = results(moment.connection, scorer, request, found.after(request.offset))
+        boost = moment.boost(context, request.session_weights)
+        found = ordered(scorer, request, audience, readings, request.offset + request.limit, boost)
+        items, scale = (
+            results(moment.connection, scorer, request, found.after(request.offset), boost),
+            found.scale,
+        )
     return Page(
         id=uuid.uuid4().hex,
         items=items,
@@ -61,30 +81,55 @@ def search(
         as_of=index.seq,
         loosened=candidates.loosened,
         stats=stats,
+        scale=scale,
+        session=None if context is None else context.summary,
+        degraded=missing(request, context),
     )
 
 
 def top(
-    moment: Moment, request: SearchRequest, audience: Audience, readings: Readings | None = None
+    moment: Moment,
+    request: SearchRequest,
+    audience: Audience,
+    readings: Readings | None = None,
+    context: Context | None = None,
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
     index = moment.index
     candidates = find_candidates(index, moment.views.catalogs, moment.connection, request, audience)
     scorer = Scorer(index, candidates, request.weights, moment.now)
-    found = ordered(scorer, request, audience, readings, request.offset + request.limit).after(request.offset)
+    boost = moment.boost(context, request.session_weights)
+    found = ordered(scorer, request, audience, readings, request.offset + request.limit, boost)
+    found = found.after(request.offset)
     return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
 
 
 def ordered(
-    scorer: Scorer, request: SearchRequest, audience: Audience, readings: Readings | None, wanted: int
+    scorer: Scorer,
+    request: SearchRequest,
+    audience: Audience,
+    readings: Readings | None,
+    wanted: int,
+    boost: Boost | None = None,
 ) -> Ordered:
     """Return the best matches, in order."""
+    if boost is not None:
+        behaviour = _behaviour(request, audience, readings)
+        return boosted(scorer, wanted, boost, audience.muted, behaviour, request.rerank)
     if readings is None:
         return personalised(scorer, wanted, audience, request.personalization, request.rerank)
     profile = find_profile(readings.connection, request.profile, readings.audience)
     return reranked(
         scorer, wanted, readings, profile, request.profile, request.personalization, request.rerank
     )
+
+
+def _behaviour(request: SearchRequest, audience: Audience, readings: Readings | None) -> Behaviour | None:
+    """Return what a search adds of behaviour."""
+    if readings is None:
+        return of_taste(audience, request.personalization)
+    profile = find_profile(readings.connection, request.profile, readings.audience)
+    return of_profile_named(readings, profile, request.profile, request.personalization)
 
 
 def _milliseconds(began: float) -> float:

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from germane.log.past import check_as_of
 from germane.model.errors import InvalidArgument, quoted
 from germane.model.filters import Filter
 from germane.model.items import check_lang
 from germane.model.values import check_choice, check_count, check_id, check_names, check_share, neutral
-from germane.model.weights import SearchWeights
-from germane.ranking.asked import check_profile, check_state, check_where
+from germane.model.weights import SearchWeights, SessionWeights
+from germane.ranking.asked import (
+    check_profile,
+    check_session,
+    check_session_weights,
+    check_state,
+    check_where,
+)
+from germane.ranking.session import Asked
+from germane.sessions.session import Session
 
 BY_TEXT = "search"
 """The profile that ranks by text alone."""
@@ -23,7 +29,7 @@ PERSONALIZATION = 0.3
 MODES = ("sections", "stats")
 
 
-class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+class SearchRequest(Asked, frozen=True, kw_only=True):
     """A checked SEARCH.
 
     Parameters
@@ -40,8 +46,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         The only language to analyse the query in.
     offset, limit : int
     explain : bool
-    user : str or None
-        Whom it is for.
+    user, session, session_weights
+        As in `Asked`.
     as_of : int, datetime or None
         The point of the past to answer at.
     profile : str
@@ -62,7 +68,6 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     offset: int
     limit: int
     explain: bool
-    user: str | None = None
     as_of: int | datetime | None = None
     profile: str = BY_TEXT
     personalization: float = PERSONALIZATION
@@ -82,6 +87,8 @@ def search_request(
     limit: int,
     explain: bool,
     user: str | None,
+    session: Session | str | None,
+    session_weights: SessionWeights | None,
     as_of: int | datetime | None,
     algo: str,
     scorer: str,
@@ -116,11 +123,11 @@ def search_request(
         aggregate=(aggregate, "sum"),
         **{name: (value, NEUTRAL[name]) for name, value in later.items()},
     )
-    user = None if user is None else check_id(user, "user")
+    user, who = None if user is None else check_id(user, "user"), check_session(session)
     return SearchRequest(
         text=text.encode("utf-8", "replace").decode(),
         mode=check_choice(mode, "mode", MODES),
-        where=check_state(check_where(where), user),
+        where=check_state(check_where(where), user, who),
         collections=None if collections is None else check_names(collections, "collections"),
         needs_all=check_choice(match, "match", ("any", "all")) == "all",
         weights=weights or SearchWeights(),
@@ -129,6 +136,8 @@ def search_request(
         limit=check_count(limit, "limit", 1, 1000),
         explain=explain,
         user=user,
+        session=who,
+        session_weights=check_session_weights(session_weights),
         as_of=check_as_of(as_of),
         profile=check_profile(profile),
         personalization=check_share(personalization, "personalization", PERSONALIZATION),
@@ -137,8 +146,6 @@ def search_request(
 
 
 NEUTRAL: dict[str, Any] = {
-    "session": None,
-    "session_weights": None,
     "facets": (),
     "sort_by": None,
     "vector": None,

@@ -15,6 +15,9 @@ from germane.ranking.search.score import Column, Scorer
 from germane.text.bm25f import FloatArray
 from germane.text.segment import IntArray
 
+Behaviour = Callable[[IntArray, FloatArray, float], dict[str, FloatArray]]
+"""Gives what is added to items, by name: of their ordinals, scores by text, and the greatest of these."""
+
 SHARE = 0.5
 """Of the greatest score by text: what behaviour adds at most, at full personalization."""
 HALF = 0.5
@@ -52,12 +55,18 @@ def reranked(
     among : int
         How many of the best by text behaviour is added to; the others keep their score.
     """
+    behaviour = of_profile_named(readings, profile, label, personalization)
+    return _with(behaviour, scorer, wanted, readings.audience.muted, among)
 
-    def behaviour(ordinals: IntArray, scores: FloatArray) -> dict[str, FloatArray]:
-        return {f"behaviour.{label}": _share(readings, profile, ordinals, scores)}
 
-    muted = readings.audience.muted
-    return _with(behaviour, scorer, wanted, muted, personalization, among)
+def of_profile_named(readings: Readings, profile: Profile, label: str, personalization: float) -> Behaviour:
+    """Return what a profile adds: ``M * 0.5 * p * B``."""
+
+    def behaviour(ordinals: IntArray, scores: FloatArray, greatest: float) -> dict[str, FloatArray]:
+        share = _share(readings, profile, ordinals, scores)
+        return {f"behaviour.{label}": greatest * SHARE * personalization * share}
+
+    return behaviour
 
 
 def personalised(
@@ -67,22 +76,32 @@ def personalised(
 
     As `reranked`, with ``B = 0.5 preference + 0.5 affinity``; without a taste that is the order by text.
     """
-    if not personalization or audience.taste.is_empty:
+    behaviour = of_taste(audience, personalization)
+    if behaviour is None:
         return best(scorer, wanted, audience.muted)
+    return _with(behaviour, scorer, wanted, audience.muted, among)
 
-    def behaviour(ordinals: IntArray, scores: FloatArray) -> dict[str, FloatArray]:
-        taste = audience.taste
-        return {PREFERENCE: HALF * taste.likeness(ordinals), AFFINITY: HALF * taste.liking(ordinals)}
 
-    return _with(behaviour, scorer, wanted, audience.muted, personalization, among)
+def of_taste(audience: Audience, personalization: float) -> Behaviour | None:
+    """Return what the user's taste adds; None without one."""
+    if not personalization or audience.taste.is_empty:
+        return None
+
+    def behaviour(ordinals: IntArray, scores: FloatArray, greatest: float) -> dict[str, FloatArray]:
+        taste, scale = audience.taste, greatest * SHARE * personalization
+        return {
+            PREFERENCE: scale * (HALF * taste.likeness(ordinals)),
+            AFFINITY: scale * (HALF * taste.liking(ordinals)),
+        }
+
+    return behaviour
 
 
 def _with(
-    behaviour: Callable[[IntArray, FloatArray], dict[str, FloatArray]],
+    behaviour: Behaviour,
     scorer: Scorer,
     wanted: int,
     muted: IntArray,
-    personalization: float,
     among: int,
 ) -> Ordered:
     """Return the best matches after named parts of B are added to the best by text."""
@@ -91,12 +110,11 @@ def _with(
     if not len(ordered.rows):
         return ordered
     first = scorer.index.ordinals[ordered.rows[:among]].astype(np.int64)
-    scale = ordered.scores[0] * SHARE * personalization
     rest = np.zeros(len(ordered.rows) - len(first))
     applies = np.arange(len(ordered.rows)) < len(first)
     columns, raw = [], ordered.scores
-    for name, values in behaviour(first, ordered.scores[:among]).items():
-        columns.append(Column(name, np.append(scale * values, rest), applies))
+    for name, values in behaviour(first, ordered.scores[:among], float(ordered.scores[0])).items():
+        columns.append(Column(name, np.append(values, rest), applies))
         raw = raw + columns[-1].values
     kept = sorted_by_id(scorer, ordered.rows, raw, are_of(scorer, ordered.rows, muted))[:wanted]
     return Ordered(ordered.rows[kept], raw[kept], tuple(column.taken(kept) for column in columns))
