@@ -66,7 +66,7 @@ def net(
 def velocity(signals: Iterable[Given], half_life: float, now: float) -> float:
     reward = sum(w * 2.0 ** (-(now - at) / half_life) for name, _, w, at in signals if name == "reward")
     reward = max(reward, 0.0)
-    return reward / (reward + 1)
+    return float(reward / (reward + 1))
 
 
 def entity(thing: Thing, nets: Mapping[str, float], things: Mapping[str, Thing]) -> float:
