@@ -187,22 +187,32 @@ class Boost:
             return items, net
         places = column.ordinals.searchsorted(items)
         made = column.ordinals.take(places, mode="clip") == items  # it is live, and somebody's
+        if not made.any():
+            return items, net
         creators = column.bits[places[made]]
-        found, values = [items], [net]
-        for creator in np.unique(creators).tolist():
-            of_these = creators == creator
-            theirs, weights = items[made][of_these], net[made][of_these]
-            # Without each one's own: by sums from both sides, so that nothing is taken off again.
-            before = np.append(0.0, np.cumsum(weights)[:-1])
-            behind = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0)
-            members = _members(column).of(creator)
-            others = np.full(len(members), OTHERS * float(np.cumsum(weights)[-1]))
-            others[members.searchsorted(theirs)] = OTHERS * (before + behind)
-            found.append(members)
-            values.append(others)
-        together, place = np.unique(np.concatenate(found), return_inverse=True)
-        sums = np.bincount(place, np.concatenate(values), len(together))
-        return together, sums.astype(np.float64, copy=False)
+        by_creator = np.argsort(creators, kind="stable")
+        theirs, weights, creators = items[made][by_creator], net[made][by_creator], creators[by_creator]
+        starts = np.flatnonzero(np.diff(creators, prepend=creators[0] - 1))
+        members, counts = _members(column).of(creators[starts])
+        others = np.repeat(OTHERS * np.add.reduceat(weights, starts), counts)
+        found, values = np.append(items[~made], members), np.append(net[~made], others)
+        ascending = np.argsort(found)
+        found, values = found[ascending], values[ascending]
+        values[found.searchsorted(theirs)] = weights + OTHERS * _of_others(weights, starts)
+        return found, values
+
+
+def _of_others(weights: FloatArray, starts: IntArray) -> FloatArray:
+    """Return for each number the sum of the others of its group; each group begins at a start."""
+    sums = np.zeros(len(weights))
+    ends = np.append(starts[1:], len(weights))
+    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
+        if last - first > 1:
+            # By sums from both sides, so that nothing is taken off again.
+            group = weights[first:last]
+            sums[first + 1 : last] = np.cumsum(group)[:-1]
+            sums[first : last - 1] += np.cumsum(group[::-1])[::-1][1:]
+    return sums
 
 
 class _Members(NamedTuple):
@@ -211,9 +221,12 @@ class _Members(NamedTuple):
     ordinals: IntArray
     creators: IntArray
 
-    def of(self, creator: int) -> IntArray:
-        first, last = self.creators.searchsorted([creator, creator + 1])
-        return self.ordinals[first:last]
+    def of(self, creators: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the items of some creators, one creator after another, and how many each has."""
+        first = self.creators.searchsorted(creators)
+        counts = self.creators.searchsorted(creators, side="right") - first
+        ends = np.cumsum(counts)
+        return self.ordinals[np.repeat(first - (ends - counts), counts) + np.arange(ends[-1])], counts
 
 
 def _members(column: Column) -> _Members:

@@ -113,9 +113,11 @@ class SessionState(NamedTuple):
         values: FloatArray = np.where(age >= 0, decayed * known[self.kinds], 0.0)
         return values
 
-    def net(self, signals: Signals, moment: Micros) -> tuple[IntArray, FloatArray]:
+    def net(
+        self, signals: Signals, moment: Micros, decayed: FloatArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
         """Return the items that were signalled on until a time, ascending, and the net weight of each."""
-        decayed = self.decayed(signals, moment)
+        decayed = self.decayed(signals, moment) if decayed is None else decayed
         there = self.at <= moment
         polarity = np.array(
             [float(signals[name].polarity) if name in signals else 0.0 for name in self.names]
@@ -124,18 +126,20 @@ class SessionState(NamedTuple):
         values = (polarity[self.kinds] * decayed)[there] if len(self.names) else np.zeros(0)
         return items, np.bincount(place, values, len(items)).astype(np.float64, copy=False)
 
-    def reward_velocity(self, signals: Signals, moment: Micros) -> float:
+    def reward_velocity(self, signals: Signals, moment: Micros, decayed: FloatArray | None = None) -> float:
         """Return the decayed score of the session's rewards, 0 at least."""
         if REWARD not in self.names:
             return 0.0
         of_rewards = self.kinds == self.names.index(REWARD)
-        return max(0.0, float(np.add.reduce(self.decayed(signals, moment)[of_rewards])))
+        decayed = self.decayed(signals, moment) if decayed is None else decayed
+        return max(0.0, float(np.add.reduce(decayed[of_rewards])))
 
     def context(self, signals: Signals, now: Micros) -> Context:
         """Return what it says to ranking."""
         moment = self.moment(now)
-        items, net = self.net(signals, moment)
-        reward = self.reward_velocity(signals, moment)
+        decayed = self.decayed(signals, moment)
+        items, net = self.net(signals, moment, decayed)
+        reward = self.reward_velocity(signals, moment, decayed)
         half_life = self.row.policy.annotation_half_life
         ages = (1.0,) * len(self.annotations)
         if half_life is not None and self.annotations:
