@@ -52,31 +52,31 @@ def test_user_show(cli: Cli) -> None:
 
 
 def test_user_forget(cli: Cli) -> None:
-    for name in ("ann", "eve"):
+    for name in ("zoe", "eve"):
         cli.good("relate", name, "hide", "a")
         cli.good("signal", "view", "b", "--user", name)
-    assert cli.good("user", "forget", "ann") == "ann is forgotten: 2 events changed.\n"
-    assert cli.good("user", "show", "ann") == "ann has seen 0 items; 0 signals recorded.\n"
-    assert found(cli, "search", "lamp", "--user", "ann") == ["a", "b"]
-    assert cli.good("user", "forget", "ann") == "Nothing is known of ann.\n"
+    assert cli.good("user", "forget", "zoe") == "zoe is forgotten: 2 events changed.\n"
+    assert cli.good("user", "show", "zoe") == "zoe has seen 0 items; 0 signals recorded.\n"
+    assert found(cli, "search", "lamp", "--user", "zoe") == ["a", "b"]
+    assert cli.good("user", "forget", "zoe") == "Nothing is known of zoe.\n"
     report = json.loads(cli.good("user", "forget", "eve", "--erase", "--json"))
     assert (report["events"], report["folded"], report["sketched"]) == (2, 0, 0)
-    assert not any(b"ann" in path.read_bytes() for path in (cli.folder / ".germane").iterdir())
+    assert not any(b"zoe" in path.read_bytes() for path in (cli.folder / ".germane").iterdir())
 
 
 @pytest.mark.parametrize(
     ("argv", "code", "part"),
     [
-        (("relate", "ann", "like", "a"), 2, "'like' is no relation: there are follow (a creator), save"),
-        (("relate", "ann", "hide", "z"), 3, "there is no item 'z' to hide"),
-        (("relate", "ann", "hide"), 2, "missing argument 'TARGET'"),
+        (("relate", "zoe", "like", "a"), 2, "'like' is no relation: there are follow (a creator), save"),
+        (("relate", "zoe", "hide", "z"), 3, "there is no item 'z' to hide"),
+        (("relate", "zoe", "hide"), 2, "missing argument 'TARGET'"),
         (("relate", "", "hide", "a"), 2, "user is empty"),
         (
-            ("user", "lose", "ann"),
+            ("user", "lose", "zoe"),
             2,
             "type 'germane user show USER', or 'germane user forget USER [--erase]'",
         ),
-        (("user", "show", "ann", "--erase"), 2, "type 'germane user show USER'"),
+        (("user", "show", "zoe", "--erase"), 2, "type 'germane user show USER'"),
         (("user", "forget", ""), 2, "user is empty"),
         (("search", "lamp", "--where", "unseen"), 2, "--where: 'unseen' is about a user: say which"),
         (("search", "lamp", "--user", ""), 2, "--user is empty"),

@@ -32,7 +32,7 @@ def test_a_language_is_brought_into_one_form() -> None:
         ("lang", None, "a store has a default language: give a name or code like 'english'"),
         ("lang", 1, "must be a string, not int"),
         ("profiles", "hot", "must be a list of Profile, not str"),
-        ("policies", None, "is not available in this version: leave it at ()"),
+        ("policies", None, "must be a list of Policy, not NoneType"),
         ("synonyms", {}, "is not available in this version: leave it at None"),
         ("unknown_items", "keep", "'keep' is none of refuse, accept"),
         ("unknown_items", None, "None is none of refuse, accept"),

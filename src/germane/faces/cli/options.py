@@ -21,6 +21,12 @@ User = Annotated[
     str | None,
     typer.Option("--user", metavar="NAME", help="Whom results are for.", show_default=False),
 ]
+Session = Annotated[
+    str | None,
+    typer.Option(
+        "--session", metavar="ID", help="Rank by what this session noted and did.", show_default=False
+    ),
+]
 Where = Annotated[
     str | None,
     typer.Option(

@@ -8,7 +8,7 @@ import typer
 
 from germane.faces.cli import store, values
 from germane.faces.cli.feed import print_explanation
-from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, User, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Session, User, Where
 from germane.faces.cli.output import print_json
 
 EXAMPLES = """\b
@@ -31,6 +31,7 @@ def explain(
         typer.Option(metavar="TEXT", help="Explain its place in a search for this.", show_default=False),
     ] = None,
     user: User = None,
+    session: Session = None,
     where: Where = None,
     collection: Collection = None,
     candidates: Annotated[
@@ -54,6 +55,7 @@ def explain(
             profile=profile,
             text=text,
             user=user,
+            session=session,
             where=where,
             collections=collection or None,
             candidates=candidates or None,

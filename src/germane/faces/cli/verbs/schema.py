@@ -41,7 +41,11 @@ def schema(
             print_json(checked.declaration())
         else:
             held = [counted(len(checked.signals), "signal"), counted(len(checked.profiles), "profile")]
-            say(f"{file} declares {' and '.join(held)}; language {checked.lang}.")
+            if checked.policies:
+                held.append(
+                    f"{len(checked.policies)} {'policy' if len(checked.policies) == 1 else 'policies'}"
+                )
+            say(f"{file} declares {', '.join(held[:-1])} and {held[-1]}; language {checked.lang}.")
         return
     if action != "show" or file is not None:
         raise Misuse("type 'germane schema show', or 'germane schema check FILE'")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from germane.faces.cli import store, values
-from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, User, Where
+from germane.faces.cli.options import AsOf, Collection, Db, Given, Json, Session, User, Where
 from germane.faces.cli.output import print_json
 from germane.faces.cli.page import print_nothing, print_page, print_stats
 
@@ -33,6 +33,7 @@ def search(
     ] = "sections",
     match: Annotated[str, typer.Option(metavar="any|all", help="Which words a section must hold.")] = "any",
     user: User = None,
+    session: Session = None,
     where: Where = None,
     collection: Collection = None,
     lang: Annotated[
@@ -79,6 +80,7 @@ def search(
             collections=collection or None,
             match=match,
             user=user,
+            session=session,
             where=where,
             weights=weights,
             profile=profile,
