@@ -1,5 +1,7 @@
 """What a session adds to the time of a query, on both surfaces, beside the same query without it.
 
+`top` is a search without its page: with a session a page shows other results, whose snippets take other times.
+
 python -m benchmarks.sessions                  # 1,000 and 100,000 candidates, about three minutes
 """
 
@@ -33,7 +35,7 @@ def main() -> None:
         db, words, ids = filled(size)
         for count in KEYWORDS:
             session = begun(db, words, ids, count)
-            for surface in ("search", "retrieve"):
+            for surface in ("top", "search", "retrieve"):
                 row = {"surface": surface, "candidates": size, "keywords": count,
                        **compared(db, surface, session, repeats)}  # fmt: skip
                 rows.append(row)
@@ -84,7 +86,9 @@ def compared(db: Database, surface: str, session: Session, repeats: int) -> dict
 
     def ask(session: Session | None) -> float:
         began = time.perf_counter()
-        if surface == "search":
+        if surface == "top":
+            db.top("common", 20, session=session)
+        elif surface == "search":
             db.search("common", session=session, limit=20)
         else:
             db.retrieve("even", session=session, limit=20)

@@ -354,7 +354,7 @@ def test_step_12_the_overhead_is_measured_and_on_record() -> None:
     cases = {(row["surface"], row["candidates"], row["keywords"]) for row in told["rows"]}
     assert cases == {
         (surface, candidates, keywords)
-        for surface in ("search", "retrieve")
+        for surface in ("top", "search", "retrieve")
         for candidates in (1_000, 100_000)
         for keywords in (1, 20, 200)
     }
