@@ -1,6 +1,7 @@
 """What a session adds to the time of a query, on both surfaces, beside the same query without it.
 
-`top` is a search without its page: with a session a page shows other results, whose snippets take other times.
+`top` is a search without its page: with a session a page shows other results, whose snippets take other
+times.
 
 python -m benchmarks.sessions                  # 1,000 and 100,000 candidates, about three minutes
 """
