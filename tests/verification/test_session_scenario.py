@@ -239,8 +239,11 @@ def test_step_8_an_entity_alone_reorders(db: Database) -> None:
     session = begun(db)
     session.signal("skip", "a")
     assert orders(db, session) == [["b", "c", "d", "a"]] * 2
-    session.signal("reward", "c", 2.0)  # its creator's other item goes half the way
+    session.signal("reward", "c", 2.0)
     assert orders(db, session) == [["c", "b", "d", "a"]] * 2
+    another = begun(db)
+    another.signal("reward", "c")  # its creator's other item goes half the way
+    assert orders(db, another) == [["c", "b", "a", "d"]] * 2
 
 
 def test_step_8_both_reorder_together(db: Database) -> None:

@@ -30,7 +30,8 @@ MOST_KEYWORDS = 4_096
 MOST_BYTES = 64_000_000
 """Size of the columns that are kept, of whole sets of keywords."""
 
-_END = b"\0"
+_END = b"\xff"
+"""Ends a text: no UTF-8 has this byte."""
 
 
 class Texts(NamedTuple):
@@ -39,9 +40,9 @@ class Texts(NamedTuple):
     Parameters
     ----------
     data : bytes
-        UTF-8, each text ended by a null.
+        UTF-8, each text ended by a byte that no UTF-8 has.
     ends : int64[n]
-        Where each text ends, behind its null.
+        Where each text ends, behind that byte.
     """
 
     data: bytes
@@ -50,7 +51,7 @@ class Texts(NamedTuple):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Texts:
         """Return texts in this form."""
-        told = [text.replace("\0", " ").encode("utf-8", "replace") + _END for text in texts]
+        told = [text.encode("utf-8", "replace") + _END for text in texts]
         return cls(b"".join(told), np.cumsum([len(each) for each in told], dtype=np.int64))
 
     def holding(self, wanted: bytes) -> IntArray:
@@ -71,7 +72,7 @@ class Texts(NamedTuple):
 
     def texts(self) -> list[str]:
         """Return them as strings."""
-        return self.data.decode().split("\0")[:-1]
+        return [text.decode() for text in self.data.split(_END)[:-1]]
 
 
 class Part:
