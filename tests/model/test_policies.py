@@ -49,7 +49,8 @@ def test_a_policy_survives_its_declaration(given: dict[str, Any], tmp_path: Path
         ({"max_annotation_chars": "x"}, "policy.p.max_annotation_chars"),
         ({"max_duration": "soon"}, "policy.p.max_duration"), ({"retention": -1}, "policy.p.retention"),
         ({"rate_per_minute": 0}, "policy.p.rate_per_minute"),
-        ({"allowed_items": 3}, "policy.p.allowed_items"), ({"allowed_items": "unseen"}, "policy.p.allowed_items"),
+        ({"allowed_items": 3}, "policy.p.allowed_items"),
+        ({"allowed_items": "unseen"}, "policy.p.allowed_items"),
         ({"annotation_half_life": "x"}, "policy.p.annotation_half_life"), ({"learn": 1}, "policy.p.learn"),
     ],
 )  # fmt: skip
@@ -92,9 +93,10 @@ def test_the_bucket_is_that_of_a_plain_model(rate: int, waits: list[int]) -> Non
         except PolicyViolation as refused:
             assert tokens < 1 and refused.limit == "rate_per_minute"
             assert refused.retry_after == pytest.approx((1 - tokens) * 60 / rate, abs=2e-5)
-            now += refused.retry_after + 1e-6
+            wait_for = refused.retry_after or 0.0
+            now += wait_for + 1e-6
             session.annotate("let through")
-            tokens = max(tokens + (refused.retry_after + 1e-6) * rate / 60 - 1, 0.0)
+            tokens = max(tokens + (wait_for + 1e-6) * rate / 60 - 1, 0.0)
 
 
 def test_a_bucket_never_holds_more_than_its_size() -> None:
