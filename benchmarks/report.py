@@ -363,6 +363,38 @@ def reactivity() -> str:
     return table(["items", "asked by", "p50, ms", "p99, ms"], rows)
 
 
+def sessions() -> str:
+    """Show what a session adds to the time of a query."""
+    names = {"top": "`top`", "search": "`search`", "retrieve": "`retrieve`"}
+    rows = [
+        [
+            names[each["surface"]],
+            f"{each['candidates']:,}",
+            str(each["keywords"]),
+            *(f"{each[name]:.2f}" for name in ("without_ms", "with_ms", "added_ms", "budget_ms")),
+        ]
+        for each in results("sessions")["rows"]
+    ]
+    head = ["query", "candidates", "keywords", "without, ms", "with, ms", "added, ms", "budget, ms"]
+    return table(head, rows)
+
+
+def airline() -> str:
+    """Show whether sessions raise what an agent uses next."""
+    rows = [
+        [
+            f"`{each['surface']}`",
+            "any" if each["which"] == "all" else "new to the session",
+            each["way"],
+            *(f"{each[name]:.3f}" for name in ("mrr", "hr1", "hr10")),
+            f"{each['difference']:+.3f} ({each['low']:+.3f} to {each['high']:+.3f})",
+        ]
+        for each in results("airline")["rows"]
+    ]
+    head = ["query", "next item", "session", "MRR", "HR@1", "HR@10", "MRR against without"]
+    return table(head, rows)
+
+
 def popularity() -> str:
     """Show what rankings by popularity tell of the next day."""
     parts = []
@@ -448,6 +480,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "reactivity": reactivity,
     "opening": opening,
     "popularity": popularity,
+    "sessions": sessions,
+    "airline": airline,
 }
 """What stands between the markers of the page."""
 
