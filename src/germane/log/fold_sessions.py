@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -34,6 +35,7 @@ def fold_session(connection: apsw.Connection, told: Told) -> None:
         step(connection, told)
 
 
+@lru_cache(maxsize=256)
 def policy_of(declared: str) -> Policy:
     """Return the policy that a session keeps."""
     return Policy.from_declaration(msgspec.json.decode(declared))

@@ -22,6 +22,8 @@ from germane.signals.decay import BLOCK, FloatArray, IntArray
 HINT, VELOCITY, ENTITY = "session.hint", "session.velocity", "session.entity"
 """What the three terms are called in the contributions."""
 TERMS = (HINT, VELOCITY, ENTITY)
+SHAPES = 256
+"""Sessions of which it is kept what their items' creators made."""
 SPREAD = "spread"
 """The scale that makes the boost as large as what it is added to."""
 OTHERS = 0.5
@@ -185,21 +187,14 @@ class Boost:
         column = self._catalog.columns.get("creator")
         if column is None or not len(items):
             return items, net
-        places = column.ordinals.searchsorted(items)
-        made = column.ordinals.take(places, mode="clip") == items  # it is live, and somebody's
-        if not made.any():
+        shape = _members(column).shape(column, items)
+        if shape is None:
             return items, net
-        creators = column.bits[places[made]]
-        by_creator = np.argsort(creators, kind="stable")
-        theirs, weights, creators = items[made][by_creator], net[made][by_creator], creators[by_creator]
-        starts = np.flatnonzero(np.diff(creators, prepend=creators[0] - 1))
-        members, counts = _members(column).of(creators[starts])
-        others = np.repeat(OTHERS * np.add.reduceat(weights, starts), counts)
-        found, values = np.append(items[~made], members), np.append(net[~made], others)
-        ascending = np.argsort(found)
-        found, values = found[ascending], values[ascending]
-        values[found.searchsorted(theirs)] = weights + OTHERS * _of_others(weights, starts)
-        return found, values
+        weights = net[shape.theirs]
+        others = np.repeat(OTHERS * np.add.reduceat(weights, shape.starts), shape.counts)
+        values = np.append(net[shape.rest], others)[shape.ascending]
+        values[shape.places] = weights + OTHERS * _of_others(weights, shape.starts)
+        return shape.found, values
 
 
 def _of_others(weights: FloatArray, starts: IntArray) -> FloatArray:
@@ -215,26 +210,76 @@ def _of_others(weights: FloatArray, starts: IntArray) -> FloatArray:
     return sums
 
 
-class _Members(NamedTuple):
-    """Items by creator."""
+class _Shape(NamedTuple):
+    """Where what a session did with some items counts, whatever it was.
 
-    ordinals: IntArray
-    creators: IntArray
+    Parameters
+    ----------
+    theirs : int64[n]
+        Places of the items that are live and somebody's, by creator.
+    rest : int64[m]
+        Places of the others.
+    starts : int64[creators]
+        Where each creator begins among `theirs`.
+    counts : int64[creators]
+        How many items each has.
+    found : int64[items]
+        Ordinals of the rest and of all items of the creators, ascending.
+    ascending : int64[items]
+        Places of those, of the rest first and then by creator.
+    places : int64[n]
+        Where `theirs` are among them.
+    """
 
-    def of(self, creators: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the items of some creators, one creator after another, and how many each has."""
-        first = self.creators.searchsorted(creators)
-        counts = self.creators.searchsorted(creators, side="right") - first
+    theirs: IntArray
+    rest: IntArray
+    starts: IntArray
+    counts: IntArray
+    found: IntArray
+    ascending: IntArray
+    places: IntArray
+
+
+class _Members:
+    """Items by creator, and the shapes that were asked for last."""
+
+    def __init__(self, column: Column) -> None:
+        order = np.argsort(column.bits, kind="stable")
+        self._ordinals, self._creators = column.ordinals[order], column.bits[order]
+        self._shapes: dict[bytes, _Shape | None] = {}
+
+    def shape(self, column: Column, items: IntArray) -> _Shape | None:
+        """Return the shape of some items, given ascending; None if none is live and somebody's."""
+        key = items.tobytes()
+        if key not in self._shapes:
+            while len(self._shapes) >= SHAPES:
+                self._shapes.pop(next(iter(self._shapes)), None)
+            self._shapes[key] = self._made(column, items)
+        return self._shapes[key]
+
+    def _made(self, column: Column, items: IntArray) -> _Shape | None:
+        found = column.ordinals.searchsorted(items)
+        made = column.ordinals.take(found, mode="clip") == items
+        if not made.any():
+            return None
+        theirs = np.flatnonzero(made)
+        theirs = theirs[np.argsort(column.bits[found[theirs]], kind="stable")]
+        creators = column.bits[found[theirs]]
+        starts = np.flatnonzero(np.diff(creators, prepend=creators[0] - 1))
+        first = self._creators.searchsorted(creators[starts])
+        counts = self._creators.searchsorted(creators[starts], side="right") - first
         ends = np.cumsum(counts)
-        return self.ordinals[np.repeat(first - (ends - counts), counts) + np.arange(ends[-1])], counts
+        members = self._ordinals[np.repeat(first - (ends - counts), counts) + np.arange(ends[-1])]
+        rest = np.flatnonzero(~made)
+        together = np.append(items[rest], members)
+        ascending = np.argsort(together)
+        together = together[ascending]
+        places = together.searchsorted(items[theirs])
+        return _Shape(theirs, rest, starts, counts, together, ascending, places)
 
 
 def _members(column: Column) -> _Members:
-    def make() -> _Members:
-        order = np.argsort(column.bits, kind="stable")
-        return _Members(column.ordinals[order], column.bits[order])
-
-    return column.kept("by creator", 0, make)
+    return column.kept("by creator", 0, lambda: _Members(column))
 
 
 class Dense:

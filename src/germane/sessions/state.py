@@ -40,7 +40,9 @@ class SessionState(NamedTuple):
     at, recorded_at : int64[n]
     annotations : tuple of (str, int)
         Texts and when they were written.
-    keywords : tuple of str
+    keywords, texts : tuple of str
+    ages : tuple of float
+        The weight of each annotation, as `Context` has them.
     """
 
     row: SessionRow
@@ -52,6 +54,8 @@ class SessionState(NamedTuple):
     recorded_at: IntArray
     annotations: tuple[tuple[str, Micros], ...]
     keywords: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+    ages: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, connection: apsw.Connection, row: SessionRow) -> SessionState:
@@ -75,6 +79,8 @@ class SessionState(NamedTuple):
             np.array([each[4] for each in told], np.int64),
             tuple((str(text), int(at)) for text, at in notes),
             _distinct(text for text, _ in notes),
+            tuple(str(text) for text, _ in notes),
+            _ages(row, [int(at) for _, at in notes]),
         )
 
     def until(self, moment: Micros) -> SessionState:
@@ -140,17 +146,12 @@ class SessionState(NamedTuple):
         decayed = self.decayed(signals, moment)
         items, net = self.net(signals, moment, decayed)
         reward = self.reward_velocity(signals, moment, decayed)
-        half_life = self.row.policy.annotation_half_life
-        ages = (1.0,) * len(self.annotations)
-        if half_life is not None and self.annotations:
-            micros, last = to_duration(half_life, "half_life"), self.annotations[-1][1]
-            ages = tuple(2.0 ** (-(last - at) / micros) for _, at in self.annotations)
         return Context(
             id=self.row.id,
             user=self.row.user,
             keywords=self.keywords,
-            texts=tuple(text for text, _ in self.annotations),
-            ages=ages,
+            texts=self.texts,
+            ages=self.ages,
             reward_velocity=reward,
             items=items,
             net=net,
@@ -232,6 +233,15 @@ class SessionState(NamedTuple):
                 counts=counts,
                 velocities=velocities if signal.velocity else {},
             )
+
+
+def _ages(row: SessionRow, at: list[Micros]) -> tuple[float, ...]:
+    """Return the weights of annotations that were written at these times."""
+    half_life = row.policy.annotation_half_life
+    if half_life is None:
+        return (1.0,) * len(at)
+    micros = to_duration(half_life, "half_life")
+    return tuple(2.0 ** (-(at[-1] - each) / micros) for each in at)
 
 
 def _distinct(texts: Iterator[str]) -> tuple[str, ...]:
