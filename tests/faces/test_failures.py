@@ -83,7 +83,7 @@ def test_messages_name_the_option_and_stay_on_one_line(error: BaseException, lin
         (("gaps",), ["no verb 'gaps'"]),
         (("retrieve", "nothing"), ["profile: 'nothing' is no profile", "trending"]),
         (("retrieve", "hot", "--limit", "0"), ["--limit: 0 is out of range"]),
-        (("retrieve", "hot", "--session", "s"), ["--session: is not available"]),
+        (("session", "start"), ["say who begins it", "--agent AGENT"]),
         (("retrieve", "hot", "--relax"), ["--relax goes with --max-per-creator or --max-share"]),
         (("retrieve", "hot", "--max-per-creator", "0"), ["--max-per-creator: 0 is out of range"]),
         (("retrieve", "hot", "--max-share", "kind"), ["--max-share: 'kind'", "meta.format=0.6"]),
