@@ -85,7 +85,7 @@ def session(
     """Begin, write to, show or end a session of an agent.
 
     What is done in a session counts for its user. 'germane search --session ID' and 'germane retrieve
-    --session ID' rank by what it noted and did. The audit log tells of every write. A write that its policy refuses is put on record, and
+    --session ID' rank by what it noted and did. A write that its policy refuses is put on record, and
     exits with 5.
     """
     given, told = Given.of(ctx, db, as_json), words or []
