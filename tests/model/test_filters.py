@@ -88,7 +88,8 @@ def shape(node: Filter) -> Any:
             "not saved and (following or in_progress)",
         ),
         ("meta.saved = 1 and unseen", (where.meta.saved == 1) & where.unseen, None),
-        ("unseen_in_session", None, None),
+        ("unseen_in_session", where.unseen_in_session, None),
+        ("unseen_in_sessions", None, None),
         ("id = 'a' And\n\ttype = 'b'", (where.id == "a") & (where.type == "b"), "id = 'a' and type = 'b'"),
         (
             "meta.price < 10 and (tags contains 'jazz' or not creator in ('a', 'b'))",

@@ -65,13 +65,13 @@ def db() -> germane.Database:
         ({"explain": 1}, "explain: must be True or False, not 1"),
         ({"user": ""}, f"user: {EMPTY}"),
         ({"user": 3}, "user: must be a string, not int"),
-        ({"session": "s"}, f"session: {LATER}: leave it at None"),
+        ({"session": 3}, "session: must be a session or its id, not int"),
         ({"similar_to": 3}, "similar_to: must be a string, not int"),
         (
             {"similar_to": "a", "candidates": ["b"]},
             "similar_to: names the candidates, and so does candidates: give one of them",
         ),
-        ({"session_weights": 1}, f"session_weights: {LATER}: leave it at None"),
+        ({"session_weights": 1}, "session_weights: must be a SessionWeights, not int"),
         ({"facets": ("tags",)}, f"facets: {LATER}: leave it at ()"),
         ({"as_of": 1.5}, "as_of: must be a position of the log or an aware datetime, not float"),
     ],
@@ -144,7 +144,7 @@ def test_what_cannot_be_explained(db: germane.Database) -> None:
         ((3,), {}, "id: must be a string, not int"),
         (("a",), {"limit": 0}, f"limit: 0 is out of range: it must be {LIMITS}"),
         (("a",), {"user": ""}, f"user: {EMPTY}"),
-        (("a",), {"session": "s"}, f"session: {LATER}: leave it at None"),
+        (("a",), {"session": 3}, "session: must be a session or its id, not int"),
         (("a",), {"text": 3}, "text: must be a string, not int"),
     ]
     for args, given, message in refused:

@@ -207,7 +207,12 @@ def test_freshness_prefers_the_young() -> None:
             "where",
             "where: 'unseen' is about a user: say which, as in user='ann', or leave it out",
         ),
-        ({"session": "s"}, "session", "session: is not available in this version: leave it at None"),
+        ({"session": 3}, "session", "session: must be a session or its id, not int"),
+        (
+            {"session_weights": 1},
+            "session_weights",
+            "session_weights: must be a SessionWeights, not int",
+        ),
         ({"facets": ("tag",)}, "facets", "facets: is not available in this version: leave it at ()"),
         (
             {"rerank": 0},
@@ -228,7 +233,7 @@ def test_errors_name_the_parameter(
 
 
 def test_every_parameter_of_a_later_feature_refuses_all_but_its_neutral_value(db: germane.Database) -> None:
-    later = ("session", "session_weights", "sort_by", "vector")
+    later = ("sort_by", "vector")
     for name in (*later, "scorer", "aggregate"):
         with pytest.raises(InvalidArgument, match=f"^{name}: is not available") as caught:
             db.search("lamp", **{name: "x"})  # type: ignore[arg-type]
