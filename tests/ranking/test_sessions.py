@@ -366,3 +366,13 @@ def test_weights_that_cannot_be_used(given: dict[str, Any], field: str) -> None:
     with pytest.raises(germane.InvalidArgument) as caught:
         SessionWeights(**given)
     assert caught.value.field == f"session_weights.{field}"
+
+
+def test_behaviour_goes_to_the_first_by_id_of_equal_texts() -> None:
+    """Fails when the only match that behaviour is added to is the first row instead."""
+    db = germane.open(schema=SCHEMA, clock=Clock())
+    db.put_many([Item(id=id, creator=f"by {id}", body="red lamp") for id in "cab"])
+    for session in (None, db.start_session(agent="a")):
+        page = db.search("lamp", rerank=1, profile="views", session=session)
+        added = {each.id for each in page.items if any("behaviour" in name for name in each.contributions)}
+        assert added == {"a"}

@@ -104,7 +104,7 @@ class Part:
             else:
                 found = self.raw.holding(keyword.encode("utf-8", "replace"))
             while len(self._found) >= MOST_KEYWORDS:
-                self._found.pop(next(iter(self._found)), None)
+                _drop_first(self._found)
             self._found[key] = found
         return found
 
@@ -174,7 +174,7 @@ class Hints:
                 several.append(part.ordinals[places[alive[places]]])
             found = np.sort(np.concatenate(several)) if several else np.zeros(0, np.int64)
             while len(self._matching) >= MOST_KEYWORDS:
-                self._matching.pop(next(iter(self._matching)), None)
+                _drop_first(self._matching)
             self._matching[key] = found
         return found
 
@@ -196,7 +196,7 @@ class Hints:
             found = Hint(self._shares(weights, size, whole))
             held = size * 8
             while self._columns and (len(self._columns) + 1) * held > MOST_BYTES:
-                self._columns.pop(next(iter(self._columns)), None)
+                _drop_first(self._columns)
         self._columns[key] = found
         return found
 
@@ -267,3 +267,9 @@ def _text(value: Value) -> str:
     if isinstance(value, datetime):
         return value.isoformat().lower()
     return str(value).lower()
+
+
+def _drop_first(kept: dict[Any, Any]) -> None:
+    """Drop what has been kept longest; other readers may put and drop at the same time."""
+    first = next(iter(tuple(kept)), None)  # a copy: walking the dictionary itself may find it changed
+    kept.pop(first, None)

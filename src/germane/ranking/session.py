@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
@@ -247,15 +248,18 @@ class _Members:
         order = np.argsort(column.bits, kind="stable")
         self._ordinals, self._creators = column.ordinals[order], column.bits[order]
         self._shapes: dict[bytes, _Shape | None] = {}
+        self._turn = threading.Lock()
 
     def shape(self, column: Column, items: IntArray) -> _Shape | None:
         """Return the shape of some items, given ascending; None if none is live and somebody's."""
         key = items.tobytes()
-        if key not in self._shapes:
-            while len(self._shapes) >= SHAPES:
-                self._shapes.pop(next(iter(self._shapes)), None)
-            self._shapes[key] = self._made(column, items)
-        return self._shapes[key]
+        # Readers share it: one must not drop what another is about to return.
+        with self._turn:
+            if key not in self._shapes:
+                while len(self._shapes) >= SHAPES:
+                    del self._shapes[next(iter(self._shapes))]
+                self._shapes[key] = self._made(column, items)
+            return self._shapes[key]
 
     def _made(self, column: Column, items: IntArray) -> _Shape | None:
         found = column.ordinals.searchsorted(items)

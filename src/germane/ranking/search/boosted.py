@@ -41,7 +41,7 @@ def boosted(
     """
     rows = scorer.candidates.matches.rows
     bounds, exact = scorer.bound(rows), _Exact(scorer, rows)
-    first = _first(scorer, rows, bounds, exact, among if behaviour is not None else 1)
+    first = _greatest(bounds, exact) if behaviour is None else _first(scorer, rows, bounds, exact, among)
     greatest = float(exact.at(first[:1])[0]) if len(first) else 0.0
     scale = boost.scale(greatest)
     ordinals = scorer.index.ordinals[rows].astype(np.int64)
@@ -86,9 +86,13 @@ def boosted(
 def _first(scorer: Scorer, rows: IntArray, bounds: FloatArray, exact: _Exact, wanted: int) -> IntArray:
     """Return the places of the best by text, in order."""
     reached, scores = best_by_bound(bounds, exact.at, wanted)
-    if wanted == 1:
-        return reached[np.argmax(scores)][None] if len(reached) else reached
     return reached[sorted_by_id(scorer, rows[reached], scores)[:wanted]]
+
+
+def _greatest(bounds: FloatArray, exact: _Exact) -> IntArray:
+    """Return the place of a match whose score by text is the greatest, if there is a match."""
+    reached, scores = best_by_bound(bounds, exact.at, 1)
+    return reached[np.argmax(scores)][None] if len(reached) else reached
 
 
 class _Exact:
