@@ -295,7 +295,7 @@ def test_reasons_and_explain_say_the_same() -> None:
                 ("ceiling", "lamp") if each.id == "c" else ("lamp",)
             )
             if each.id != "c":
-                assert codes["SessionEntity"]["net"] == pytest.approx(2.0 if each.id == "a" else 1.0)
+                assert codes["SessionEntity"]["e"] == pytest.approx(2.0 if each.id == "a" else 1.0)
             told = db.explain(each.id, session=session, **how)
             assert (told.rank, told.raw, told.contributions) == (rank, each.raw, each.contributions)
             assert {reason.code for reason in told.reasons} >= codes.keys() - {"Exploration", "Diversity"}

@@ -361,12 +361,13 @@ def reasons(named: dict[str, float], boost: Boost | None, ordinal: int) -> list[
         return []
     made = []
     if named[HINT] or named[VELOCITY]:
-        detail: dict[str, Any] = {"hint": named[HINT], "velocity": named[VELOCITY]}
+        detail: dict[str, Any] = {"contribution": named[HINT] + named[VELOCITY]}
         if boost is not None:
+            detail["hint"] = float(boost.reading("hint").at(np.array([ordinal], np.int64))[0])
+            detail["velocity"] = boost.velocity
             detail["keywords"] = boost.matched(ordinal)
-        detail["contribution"] = named[HINT] + named[VELOCITY]
         made.append(Reason("SessionContext", detail))
     if named[ENTITY]:
-        net = {} if boost is None else {"net": boost.net(ordinal)}
-        made.append(Reason("SessionEntity", {**net, "contribution": named[ENTITY]}))
+        e = {} if boost is None else {"e": boost.net(ordinal)}
+        made.append(Reason("SessionEntity", {**e, "contribution": named[ENTITY]}))
     return made
