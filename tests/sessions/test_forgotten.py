@@ -1,4 +1,4 @@
-"""Retention and forgetting: a session goes on after its events were replaced, and goes whole with its user."""
+"""Retention and forgetting: a session outlives the events that were replaced, and goes with its user."""
 
 from __future__ import annotations
 
