@@ -212,6 +212,28 @@ class Journal:
             if self._closed:
                 self._let_go()
 
+    def glance(self) -> tuple[int, int] | None:
+        """Return the epoch and the position of the last event if nothing was written since they were read.
+
+        It takes a tenth of the time of a read transaction, and says None when one is needed.
+        """
+        self._refuse_forked()
+        if self.path is None or self._closed:
+            return None
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return None
+        try:
+            seen: tuple[int, int] | None = connection.still("place")
+        except apsw.Error:
+            seen = None
+        finally:
+            self._idle.append(connection)
+            if self.closed:
+                self._let_go()
+        return seen
+
     @contextmanager
     def write(self, is_bare: bool = False) -> Iterator[Writer]:
         """Give a writer inside one exclusive transaction; an exception takes all of it back.

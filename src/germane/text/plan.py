@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from germane.text.analysis import Kind, Token, analyzer
 from germane.text.query import FILTER_FIELDS, WORD_FIELDS, parse
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A distinct analysed word of a query.
 
     Parameters
@@ -41,6 +44,8 @@ class Word:
     fields: frozenset[int] | None
     compound: tuple[int, int] | None
 
+
+_PLAIN = re.compile("[a-z]+(?: [a-z]+)*")
 
 Places = tuple[tuple[int, frozenset[str]], ...]
 """Words at offsets from the first: what a phrase asks for in one language."""
@@ -74,8 +79,7 @@ class Filter(NamedTuple):
     value: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What a query asks for.
 
     Parameters
@@ -87,10 +91,10 @@ class Plan:
     """
 
     words: tuple[Word, ...]
-    must: tuple[Demand, ...]
-    must_not: tuple[Demand, ...]
-    filters: tuple[Filter, ...]
-    excluded: tuple[Filter, ...]
+    must: tuple[Demand, ...] = ()
+    must_not: tuple[Demand, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    excluded: tuple[Filter, ...] = ()
 
     @property
     def counted(self) -> tuple[Word, ...]:
@@ -120,6 +124,8 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
     >>> [word.name for word in plan.words]
     ['get', 'user', 'id', 'getuserbyid', 'ownership']
     """
+    if _PLAIN.fullmatch(text):
+        return _plain(text, tuple(langs))
     words: list[Word] = []
     must: list[Demand] = []
     must_not: list[Demand] = []
@@ -140,6 +146,23 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
         if clause.sign or clause.is_quoted or field is not None:
             (must_not if is_negative else must).append(Demand(ways, field))
     return Plan(_scored(_distinct(words)), tuple(must), tuple(must_not), tuple(filters), tuple(excluded))
+
+
+def _plain(text: str, langs: tuple[str, ...]) -> Plan:
+    """Return the plan of plain words, as most queries are: each is a token of its own in every language."""
+    words: dict[frozenset[str], Word] = {}
+    for each in text.split(" "):
+        word = _plain_word(each, langs)
+        words.setdefault(word.terms, word)
+    scored = tuple(word for word in words.values() if not word.is_stop)
+    return Plan(scored or tuple(words.values()))
+
+
+@lru_cache(maxsize=20_000)
+def _plain_word(word: str, langs: tuple[str, ...]) -> Word:
+    tokens = [next(analyzer(lang).chunks(word)).tokens[0] for lang in langs]
+    terms = frozenset(token.term for token in tokens)
+    return Word(word, word, terms, False, all(token.is_stop for token in tokens), None, None)
 
 
 class _Read(NamedTuple):

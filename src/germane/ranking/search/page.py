@@ -16,9 +16,9 @@ from germane.ranking.search.rerank import AFFINITY, PREFERENCE
 from germane.ranking.search.score import Scorer
 from germane.ranking.session import TERMS, Boost
 from germane.ranking.session import reasons as reasons_of_session
+from germane.text.arrays import SmallArray
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
-from germane.text.segment import SmallArray
 from germane.text.snippet import snippet
 
 _CODES = {PREFERENCE: "PreferenceMatch", AFFINITY: "CreatorAffinity"}
@@ -33,19 +33,21 @@ def results(
     boost: Boost | None = None,
 ) -> tuple[Result, ...]:
     """Return the results of some ordered rows."""
-    columns = scorer.columns(ordered.rows)
-    held = scorer.held(ordered.rows)
+    details = scorer.matches.details(ordered.rows)
+    columns = scorer.columns(ordered.rows, details)
+    lengths = scorer.index.lengths_of(ordered.rows)
+    ordinals = scorer.index.ordinals_of(ordered.rows).tolist()
     made = []
-    for at, row in enumerate(ordered.rows.tolist()):
+    for at, ordinal in enumerate(ordinals):
         contributions = {
             column.name: float(column.values[at])
             for column in columns
             if column.applies is None or column.applies[at]
         }
         text_score = added(contributions)
-        counts = [tf[at] for tf in held]
-        item = item_by_ordinal(connection, int(scorer.index.ordinals[row]))
-        why = [_text_match(scorer, row, counts)] if request.explain and scorer.candidates.plan.words else []
+        counts = details.tf[at]
+        item = item_by_ordinal(connection, ordinal)
+        why = [_text_match(scorer, lengths[at], counts)] if request.explain and scorer.plan.words else []
         for column in ordered.behaviour:
             if column.applies is None or column.applies[at]:
                 added_by = contributions[column.name] = float(column.values[at])
@@ -63,13 +65,14 @@ def results(
 
 def search_stats(scorer: Scorer, text: str, took_ms: float) -> SearchStats:
     """Return what mode ``stats`` says of the matches."""
-    rows = scorer.candidates.matches.rows
-    terms = []
-    for word, tf in zip(scorer.candidates.plan.words, scorer.held(rows), strict=True):
-        count = tf.sum(axis=1, dtype=np.int64)
-        terms.append(TermStat(word.name, int(count.sum()), int(np.count_nonzero(count))))
+    matches = scorer.matches
+    tf = matches.details(matches.rows).tf.sum(axis=2, dtype=np.int64)
+    terms = [
+        TermStat(word.name, int(count.sum()), int(np.count_nonzero(count)))
+        for word, count in zip(scorer.plan.words, tf.T, strict=True)
+    ]
     terms.sort(key=lambda stat: (-stat.frequency, stat.term))
-    return SearchStats(len(rows), took_ms, tuple(terms), text)
+    return SearchStats(matches.total, took_ms, tuple(terms), text)
 
 
 def _result(
@@ -78,10 +81,10 @@ def _result(
     item: Row,
     contributions: dict[str, float],
     text_score: float,
-    counts: list[SmallArray],
+    counts: SmallArray,
     reasons: tuple[Reason, ...],
 ) -> Result:
-    words = scorer.candidates.plan.words
+    words = scorer.plan.words
     texts = field_texts(item.type, item.title, item.description, item.body)
     best, field = _best(scorer, contributions)
     shown, highlights = snippet(texts, item.lang or scorer.index.lang, [w.terms for w in words], best, field)
@@ -104,7 +107,7 @@ def _best(scorer: Scorer, contributions: dict[str, float]) -> tuple[int | None, 
     """Return which word scores highest here, and in which field; the first of equals."""
     best: int | None = None
     field, most = 0, -1.0
-    for number, word in enumerate(scorer.candidates.plan.words):
+    for number, word in enumerate(scorer.plan.words):
         for which, name in enumerate(FIELDS):
             value = contributions.get(f"text.{word.name}.{name}", -1.0)
             if value > most:
@@ -112,12 +115,11 @@ def _best(scorer: Scorer, contributions: dict[str, float]) -> tuple[int | None, 
     return best, field
 
 
-def _text_match(scorer: Scorer, row: int, counts: list[SmallArray]) -> Reason:
+def _text_match(scorer: Scorer, lengths: SmallArray, counts: SmallArray) -> Reason:
     statistics = scorer.index.statistics
-    matches = scorer.candidates.matches
     detail: dict[str, Any] = {
         "sections": statistics.sections,
-        "lengths": dict(zip(FIELDS, scorer.index.lengths[row].tolist(), strict=True)),
+        "lengths": dict(zip(FIELDS, lengths.tolist(), strict=True)),
         "average_lengths": {field: statistics.average_length(which) for which, field in enumerate(FIELDS)},
         "words": {
             word.name: {
@@ -125,7 +127,7 @@ def _text_match(scorer: Scorer, row: int, counts: list[SmallArray]) -> Reason:
                 "idf": idf(statistics.sections, df),
                 "tf": dict(zip(FIELDS, count.tolist(), strict=True)),
             }
-            for word, df, count in zip(scorer.candidates.plan.words, matches.df, counts, strict=True)
+            for word, df, count in zip(scorer.plan.words, scorer.matches.df, counts, strict=True)
             if count.any()
         },
     }

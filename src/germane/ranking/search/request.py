@@ -125,7 +125,7 @@ def search_request(
     )
     user, who = None if user is None else check_id(user, "user"), check_session(session)
     return SearchRequest(
-        text=text.encode("utf-8", "replace").decode(),
+        text=encodable(text),
         mode=check_choice(mode, "mode", MODES),
         where=check_state(check_where(where), user, who),
         collections=None if collections is None else check_names(collections, "collections"),
@@ -143,6 +143,11 @@ def search_request(
         personalization=check_share(personalization, "personalization", PERSONALIZATION),
         rerank=check_count(rerank, "rerank", 1, 10_000),
     )
+
+
+def encodable(text: str) -> str:
+    """Return a text with what cannot be encoded replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 NEUTRAL: dict[str, Any] = {
