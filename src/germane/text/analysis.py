@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import threading
 import unicodedata
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from germane.text.folding import fold
 from germane.text.stemming import SEPARATING_APOSTROPHE, stemmer, stop_words
 from germane.text.words import chunk_spans, chunks, is_unspaced, words
 
+_PUNCTUATION = string.punctuation
 CACHE_SIZE = 200_000
 """Distinct chunks whose analysis is kept per language."""
 LONGEST_KEPT = 64
@@ -105,6 +107,23 @@ class Analyzer:
         self._joins = lang not in SEPARATING_APOSTROPHE
         self._cache: dict[str, Chunk] = {}
         self._turn = threading.Lock()
+
+    def plain(self, piece: str) -> str | None:
+        """Return the only term of a piece of text that is one plain word, None for any other.
+
+        That is most of what there is, and needs nothing but its stem: ASCII letters, of
+        which the first alone may be a capital, between marks that join nothing.
+
+        Examples
+        --------
+        >>> english = Analyzer("english")
+        >>> english.plain("(Borrowing,"), english.plain("v2")
+        ('borrow', None)
+        """
+        word = piece.strip(_PUNCTUATION)
+        if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
+            return self._stem(word.lower())
+        return None
 
     def chunks(self, text: str) -> Iterator[Chunk]:
         """Yield the analysed chunks of a text, in order."""

@@ -125,7 +125,7 @@ class _Pieces(dict[str, int]):
     """
 
     def __init__(self, lang: str, vocabulary: Vocabulary) -> None:
-        self._analyze = analyzer(lang).chunks
+        self._analyze, self._plain = analyzer(lang).chunks, analyzer(lang).plain
         self._number = vocabulary.number
         self.terms, self.offsets = array("i"), array("i")
         self.starts, self.counts, self.widths = array("i"), array("i"), array("i")
@@ -134,10 +134,16 @@ class _Pieces(dict[str, int]):
         made = len(self.starts)
         self.starts.append(len(self.terms))
         width = 0
-        for chunk in self._analyze(piece):
-            self.terms.extend(map(self._number, chunk.terms))
-            self.offsets.extend([width + offset for offset in chunk.offsets] if width else chunk.offsets)
-            width += chunk.width
+        term = self._plain(piece)
+        if term is not None:
+            self.terms.append(self._number(term))
+            self.offsets.append(0)
+            width = 1
+        else:
+            for chunk in self._analyze(piece):
+                self.terms.extend(map(self._number, chunk.terms))
+                self.offsets.extend([width + offset for offset in chunk.offsets])
+                width += chunk.width
         self.counts.append(len(self.terms) - self.starts[made])
         self.widths.append(width)
         if len(piece) <= LONGEST:
