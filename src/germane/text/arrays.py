@@ -28,6 +28,36 @@ def offsets(counts: np.ndarray[Any, np.dtype[Any]]) -> IntArray:
     return made
 
 
+def steps(values: np.ndarray[Any, np.dtype[Any]], before: int) -> Any:
+    """Return how far each value lies from the one before it; several times as fast as `numpy.diff`.
+
+    Examples
+    --------
+    >>> steps(np.array([2, 5, 6]), before=0).tolist()
+    [2, 3, 1]
+    """
+    made = np.empty_like(values)
+    if len(values):
+        made[0] = values[0] - before
+        np.subtract(values[1:], values[:-1], out=made[1:])
+    return made
+
+
+def lengths_of_runs(starts: IntArray, end: int) -> IntArray:
+    """Return how long runs are that begin at given places, the last of which ends at `end`.
+
+    Examples
+    --------
+    >>> lengths_of_runs(np.array([0, 2]), 5).tolist()
+    [2, 3]
+    """
+    made = np.empty_like(starts)
+    if len(starts):
+        np.subtract(starts[1:], starts[:-1], out=made[:-1])
+        made[-1] = end - starts[-1]
+    return made
+
+
 def spread(starts: np.ndarray[Any, np.dtype[Any]], counts: np.ndarray[Any, np.dtype[Any]]) -> IntArray:
     """Return the indices of several runs, one after the other.
 

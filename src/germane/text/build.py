@@ -15,8 +15,10 @@ from germane.text.arrays import (
     IntArray,
     ShortArray,
     SmallArray,
+    lengths_of_runs,
     offsets,
     spread,
+    steps,
 )
 from germane.text.segment import BLOCK, CLASSES, DENSE, LARGE, RANGE, Segment, byte_spans, sizes
 from germane.text.varint import encode
@@ -74,7 +76,7 @@ def build(sections: Sections) -> Segment:
     is_first = np.ones(len(key), np.bool_)
     np.logical_or(key[1:] != key[:-1], row[1:] != row[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
-    gaps = np.diff(position, prepend=0).astype(np.int32)
+    gaps = steps(position, 0)
     gaps[starts] = position[starts]
     encoded, byte_starts = encode(gaps)
     terms, spans = _spans(key[starts])
@@ -84,7 +86,7 @@ def build(sections: Sections) -> Segment:
         terms,
         spans,
         row[starts],
-        np.diff(starts, append=len(key)),
+        lengths_of_runs(starts, len(key)),
         is_early(position[starts], lengths.sum(axis=1, dtype=np.int64)[row[starts]]).astype(np.uint8),
         byte_starts[:-1][starts],
         encoded,
@@ -128,7 +130,7 @@ def merge(parts: Sequence[tuple[Segment, BoolArray]]) -> Segment:
         early.append(segment.codes & 1)
         spans = byte_spans(segment)
         byte_begins.append(spans[:-1] + bytes_before)
-        byte_counts.append(np.diff(spans))
+        byte_counts.append(spans[1:] - spans[:-1])
         postings += len(segment.rows)
         bytes_before += len(segment.positions)
         del live
@@ -218,12 +220,13 @@ def _spans(key: IntArray) -> tuple[SmallArray, CountArray]:
     """Return the terms of postings by three times term plus field, and the spans of their lists."""
     if not len(key):
         return np.zeros(0, np.int32), np.zeros((0, 4), np.uint32)
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    term = key[starts] // 3
-    slot = np.cumsum(np.diff(term, prepend=-1) != 0) - 1
-    terms = term[np.flatnonzero(np.diff(term, prepend=-1))]
+    starts = np.flatnonzero(steps(key, -1))
+    lists = key[starts]
+    term = lists // 3
+    is_new = steps(term, -1) != 0
+    terms = term[is_new]
     counts = np.zeros(len(terms) * 3, np.int64)
-    counts[slot * 3 + key[starts] % 3] = np.diff(starts, append=len(key))
+    counts[(np.cumsum(is_new) - 1) * 3 + lists - term * 3] = lengths_of_runs(starts, len(key))
     ends = offsets(counts)
     spans = np.empty((len(terms), 4), np.uint32)
     spans[:, :3] = ends[:-1].reshape(-1, 3)
@@ -261,14 +264,14 @@ def _ranges(
     by = spread(begins, counts[dense])
     cell = np.repeat(np.arange(len(dense)) * ranges, counts[dense]) + (rows[by] // RANGE)
     code = codes[by]
-    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    starts = np.flatnonzero(steps(cell, -1))
     most = np.maximum.reduceat(code >> 5, starts)
     shortest = np.minimum.reduceat(code >> 1 & 15, starts)
     early = np.maximum.reduceat(code & 1, starts)
     bounds = np.zeros(len(dense) * ranges, np.uint8)
     bounds[cell[starts]] = most << 5 | shortest << 1 | early
     held = np.zeros(len(dense) * ranges, np.int64)
-    held[cell[starts]] = np.diff(starts, append=len(cell))
+    held[cell[starts]] = lengths_of_runs(starts, len(cell))
     table = held.reshape(len(dense), ranges)
     before = np.cumsum(table, axis=1) - table
     return dense.astype(np.int32), bounds.reshape(len(dense), ranges), before.astype(np.uint16)

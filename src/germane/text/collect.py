@@ -9,7 +9,7 @@ import numpy as np
 
 from germane.log.content import Row
 from germane.text.analysis import analyzer
-from germane.text.arrays import IntArray, SmallArray, offsets, spread
+from germane.text.arrays import IntArray, SmallArray, offsets, spread, steps
 from germane.text.build import Sections
 from germane.text.fields import field_texts
 from germane.text.vocabulary import Vocabulary
@@ -84,7 +84,7 @@ class Collector:
     ) -> Sections | None:
         """Return sections of the numbers of their pieces, whose four fields end at `ends`."""
         piece_ends = ends.reshape(-1, 4)[:, 3]
-        sizes = np.diff(piece_ends, prepend=0)
+        sizes = steps(piece_ends, 0)
         widths, counts, starts, base = _sized(numbers, sizes, by_lang, self._pieces)
         # Where each piece begins in its section, and how many tokens each field has.
         total = offsets(widths)
@@ -103,7 +103,7 @@ class Collector:
         terms = flat_terms[by]
         positions += flat_offsets[by]
         summed = offsets(counts)[piece_ends]
-        occurrences = np.diff(summed, prepend=0)
+        occurrences = steps(summed, 0)
         made = Sections(
             ordinals=np.array([row.ordinal for row in kept], np.int64),
             created_at=np.array([row.created_at for row in kept], np.int64),

@@ -12,6 +12,7 @@ import numpy as np
 
 from germane.model.weights import SearchWeights
 from germane.text.arrays import BoolArray, FloatArray, IntArray, SmallArray
+from germane.text.build import Sections
 from germane.text.segment import Segment
 from germane.text.vocabulary import Vocabulary
 
@@ -97,7 +98,7 @@ class Statistics:
         """Return avgdl of a field over the sections where it is not empty; 0.0 where there are none."""
         return self.tokens[which] / self.filled[which] if self.filled[which] else 0.0
 
-    def changed_by(self, segment: Segment, rows: IntArray | slice, sign: int) -> Statistics:
+    def changed_by(self, segment: Segment | Sections, rows: IntArray | slice, sign: int) -> Statistics:
         """Return the statistics after rows came (+1) or went (-1)."""
         lengths = segment.lengths[rows]
         tokens = lengths.sum(axis=0, dtype=np.int64)

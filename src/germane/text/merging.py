@@ -12,9 +12,9 @@ from germane.text.segment import ROWS, Segment
 
 FAN = 8
 """Parts of one size that become one."""
-TAIL = 128
+TAIL = 32
 """Rows of the part that is made anew with every section that comes."""
-AT_ONCE = 2_048
+AT_ONCE = 256
 """Rows that a writer or reader merges itself; more are merged beside."""
 
 
@@ -73,8 +73,8 @@ def replaced(now: Sequence[Part], sources: Sequence[Part], segment: Segment) -> 
 
 
 def _size(part: Part) -> int:
-    """Return 0 to 3: up to 128 rows, 1,024, 8,192, or more."""
+    """Return 0 to 4: up to 32 rows, 256, 2,048, 16,384, or more."""
     return next(size for size in range(_LAST + 1) if part.count <= TAIL * FAN**size or size == _LAST)
 
 
-_LAST = 3
+_LAST = 4

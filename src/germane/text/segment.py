@@ -135,15 +135,20 @@ class Segment:
         return self.id_bytes.data, self.id_offsets.data
 
     @cached_property
-    def by_ordinal(self) -> IntArray:
-        """The rows by ascending ordinal."""
-        return np.argsort(self.ordinals, kind="stable")
+    def _by_ordinal(self) -> tuple[IntArray, IntArray | None]:
+        """The ordinals ascending, and their rows if that is another order."""
+        if (self.ordinals[1:] > self.ordinals[:-1]).all():
+            return self.ordinals, None
+        order = np.argsort(self.ordinals, kind="stable")
+        return self.ordinals[order], order
 
     def rows_of(self, ordinals: IntArray) -> IntArray:
-        """Return the rows of those of some items that are here, unordered."""
-        held = self.ordinals[self.by_ordinal]
+        """Return the rows of those of some items that are here, ascending ordinals given."""
+        held, order = self._by_ordinal
         place = np.minimum(np.searchsorted(held, ordinals), len(held) - 1)
-        return np.unique(self.by_ordinal[place[held[place] == ordinals]])
+        found = place[held[place] == ordinals]
+        rows: IntArray = found if order is None else order[found]
+        return rows
 
     def tf(self) -> SmallArray:
         """Return the occurrences of every posting: int32[postings]."""

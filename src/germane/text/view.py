@@ -88,7 +88,7 @@ class TextView(SnapshotView[Index]):
         while (block := _Block(changed)).rows:
             count += len(block.rows)
             if index.size:  # in a store that is read for the first time nothing is there to be replaced
-                statistics = _bury(parts, statistics, [row.ordinal for row in block.rows])
+                statistics = _bury(parts, statistics, sorted(row.ordinal for row in block.rows))
             sections = self._collector.sections(block.rows, lang)
             if sections is not None:
                 statistics = self._grow(parts, statistics, sections)
@@ -105,14 +105,13 @@ class TextView(SnapshotView[Index]):
 
     def _grow(self, parts: list[Part], statistics: Statistics, sections: Sections) -> Statistics:
         """Add sections as a part, or to the last part while that is small."""
-        segment = build(sections)
-        statistics = statistics.changed_by(segment, slice(None), +1)
+        statistics = statistics.changed_by(sections, slice(None), +1)
         if self._tail is not None and parts and parts[-1].segment is self._tail[1].segment:
             before, last = self._tail[0], parts[-1]
-            if len(before.ids) + len(sections.ids) <= merging.TAIL:
+            if last.count + len(sections.ids) <= merging.TAIL:
                 sections = joined(before, np.flatnonzero(last.alive), sections)
-                segment = build(sections)
                 parts.pop()
+        segment = build(sections)
         parts.append(Part(segment, np.ones(len(segment), np.bool_)))
         self._tail = (sections, parts[-1]) if len(sections.ids) < merging.TAIL else None
         return statistics
