@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -71,32 +72,45 @@ class Exact:
     """
 
     def __init__(self, documents: Iterable[Sequence[str]], wanted: Iterable[str]) -> None:
-        sought = frozenset(wanted)
-        held: dict[str, tuple[list[int], list[int]]] = {term: ([], []) for term in sought}
-        lengths = []
-        for number, terms in enumerate(documents):
-            lengths.append(len(terms))
-            for term in sought.intersection(terms):
-                numbers, counts = held[term]
-                numbers.append(number)
-                counts.append(terms.count(term))
-        self._held = held
+        self._number = {term: number for number, term in enumerate(dict.fromkeys(wanted))}
+        lengths: list[int] = []
+        keys, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        rest = iter(documents)
+        while batch := list(islice(rest, 10_000)):
+            sizes = list(map(len, batch))
+            found = map(self._number.get, chain.from_iterable(batch), repeat(-1))
+            terms = np.fromiter(found, np.int64, sum(sizes))
+            places = np.repeat(np.arange(len(lengths), len(lengths) + len(batch)), sizes)
+            # A term and a document in one number: what is equal is the same word again.
+            of = np.unique((terms << 32 | places)[terms >= 0], return_counts=True)
+            keys.append(of[0])
+            counts.append(of[1])
+            lengths += sizes
+        every = np.concatenate(keys)
+        order = np.argsort(every >> 32, kind="stable")
+        self._documents = every[order] & 0xFFFFFFFF
+        self._counts = np.concatenate(counts)[order]
+        self._starts = np.searchsorted(every[order] >> 32, np.arange(len(self._number) + 1))
         self.size = len(lengths)
-        of = np.array(lengths, np.float64)
-        self._norm = K1 * (1 - B + B * of / of.mean())
+        norms = np.array(lengths, np.float64)
+        self._norm = K1 * (1 - B + B * norms / norms.mean())
+
+    def _of(self, term: str) -> slice:
+        number = self._number[term]
+        return slice(int(self._starts[number]), int(self._starts[number + 1]))
 
     def scores(self, terms: Iterable[str]) -> FloatArray:
         """Score every document; without the constant ``k1 + 1``."""
         scored: FloatArray = np.zeros(self.size)
         for term in terms:
-            numbers, counts = (np.array(of, np.int64) for of in self._held[term])
+            numbers, counts = self._documents[self._of(term)], self._counts[self._of(term)]
             idf = math.log((self.size - len(numbers) + 0.5) / (len(numbers) + 0.5) + 1)
             scored[numbers] += idf * counts / (counts + self._norm[numbers])
         return scored
 
     def holds(self, terms: Iterable[str]) -> int:
         """Return how many documents hold one of the terms."""
-        return len(set().union(*(self._held[term][0] for term in terms)))
+        return len(np.unique(np.concatenate([self._documents[self._of(term)] for term in terms])))
 
 
 def overlap(scores: FloatArray, found: Sequence[int], limit: int) -> float | None:
