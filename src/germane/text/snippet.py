@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from germane.text.analysis import Kind, analyzer
 from germane.text.fields import FieldTexts
+from germane.text.stemming import kept_of
 
 LENGTH = 150
 ELLIPSIS = "..."
 
 Spans = tuple[tuple[int, int], ...]
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 
 
 def snippet(
@@ -38,16 +42,15 @@ def snippet(
     tuple of (str, tuple of (int, int))
         The snippet and its highlights; an empty snippet without a body.
     """
-    body = " ".join(texts.body.split())
-    code = " ".join(texts.code.split())
-    described = " ".join(texts.description.split())
     if best is None or field == 0:
-        text, best = body or code, None
+        text, best = _folded(texts.body) or _folded(texts.code), None
     elif field == 1:
-        text = f"{described} {body}".strip() if described else body
+        text, described = _folded(texts.body), _folded(texts.description)
+        if described:
+            text = f"{described} {text}".strip()
     else:
-        text = code
-    found = _matches(text, lang, terms) if terms else []
+        text = _folded(texts.code)
+    found = matches(text, lang, tuple(terms)) if terms else []
     centre = _densest([span for span, word in found if word == best], found)
     start, end = _window(text, centre)
     head = ELLIPSIS if start > 0 else ""
@@ -57,18 +60,81 @@ def snippet(
     return f"{head}{text[start:end]}{tail}", tuple((a + shift, b + shift) for a, b in _joined(inside))
 
 
-def _matches(text: str, lang: str, terms: Sequence[frozenset[str]]) -> list[tuple[tuple[int, int], int]]:
-    """Return the spans of matched words, each with the word's number, in order."""
-    word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
+def _folded(text: str) -> str:
+    """Return a text with its white space folded to single spaces."""
+    # Of all white space only the space is printable.
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text
+    return " ".join(text.split())
+
+
+def matches(text: str, lang: str, terms: tuple[frozenset[str], ...]) -> list[tuple[tuple[int, int], int]]:
+    """Return the spans of matched words, each with the word's number, in order.
+
+    Parameters
+    ----------
+    text : str
+        With its white space folded.
+    lang : str
+        The language it is analysed in.
+    terms : tuple of frozenset of str
+        Terms of each word; the first word to hold a term counts.
+    """
+    word_of, needles = _wanted(lang, terms)
+    analyze = analyzer(lang).analyze
     found = []
-    for start, chunk in analyzer(lang).analyze(text):
-        if word_of.keys().isdisjoint(chunk.terms):
-            continue
-        for token in chunk.tokens:
-            is_counted = token.kind is not Kind.SINGLE or len(token.surface) == 1
-            if token.term in word_of and is_counted:
-                found.append(((start + token.start, start + token.end), word_of[token.term]))
+    for first, last in _places(text, needles):
+        for start, chunk in analyze(text[first:last]):
+            if word_of.keys().isdisjoint(chunk.terms):
+                continue
+            start += first
+            for token in chunk.tokens:
+                is_counted = token.kind is not Kind.SINGLE or len(token.surface) == 1
+                if token.term in word_of and is_counted:
+                    found.append(((start + token.start, start + token.end), word_of[token.term]))
     return sorted(found)
+
+
+@lru_cache(maxsize=256)
+def _wanted(lang: str, terms: tuple[frozenset[str], ...]) -> tuple[dict[str, int], tuple[str, ...] | None]:
+    """Return the word's number of each term, and needles: an ASCII word that matches holds one of them.
+
+    None in place of needles when there is no telling.
+    """
+    word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
+    needles = [kept_of(term, lang) for term in word_of if term.isascii()]
+    return word_of, None if None in needles else tuple(dict.fromkeys(filter(None, needles)))
+
+
+def _places(text: str, needles: tuple[str, ...] | None) -> Iterator[tuple[int, int]]:
+    """Yield where, between spaces, a match may stand; no chunk crosses a space, nor depends on another.
+
+    What holds none of the needles is no match if it is of ASCII, which folding only lowers.
+    """
+    lowered = text.lower()
+    if needles is None or len(lowered) != len(text):
+        yield 0, len(text)
+        return
+    places: dict[int, int] = {}
+    for needle in needles:
+        at = lowered.find(needle)
+        while at >= 0:
+            first, last = _around(text, at)
+            places[first] = last
+            at = lowered.find(needle, last)
+    if not text.isascii():
+        beyond = _BEYOND_ASCII.search(text)
+        while beyond:
+            first, last = _around(text, beyond.start())
+            places[first] = last
+            beyond = _BEYOND_ASCII.search(text, last)
+    yield from places.items()
+
+
+def _around(text: str, at: int) -> tuple[int, int]:
+    """Return the span between spaces around a place."""
+    last = text.find(" ", at)
+    return text.rfind(" ", 0, at) + 1, last if last >= 0 else len(text)
 
 
 def _densest(
