@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import germane
 from germane.text.analysis import Kind, analyzer
 from germane.text.fields import FieldTexts
-from germane.text.snippet import ELLIPSIS, LENGTH, matches, snippet
+from germane.text.snippet import ELLIPSIS, LENGTH, Finder, snippet
 from germane.text.stemming import kept_of, stemmer
 
 words = st.lists(
@@ -101,7 +101,7 @@ def test_markdown_is_shown_as_read() -> None:
 def plain_matches(
     text: str, lang: str, terms: tuple[frozenset[str], ...]
 ) -> list[tuple[tuple[int, int], int]]:
-    """Return what `matches` returns, from the analysis of the whole text."""
+    """Return what a finder returns, from the analysis of the whole text."""
     word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
     return sorted(
         ((start + token.start, start + token.end), word_of[token.term])
@@ -139,9 +139,9 @@ def test_matches_are_those_of_the_whole_analysis(text: str, asked: list[str], la
         for token in chunk.tokens
     ]
     terms = tuple(frozenset(found[at : at + 2]) for at in range(0, len(found), 2))
-    assert matches(text, lang, terms) == plain_matches(text, lang, terms)
+    assert Finder(lang, terms).matches(text) == plain_matches(text, lang, terms)
     others = tuple(frozenset([term]) for term in found[1::2])
-    assert matches(text, lang, others) == plain_matches(text, lang, others)
+    assert Finder(lang, others).matches(text) == plain_matches(text, lang, others)
 
 
 @given(grown.filter(lambda word: word.isascii() and word.replace("'", "").isalpha()))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from germane.text.analysis import Kind, analyzer
+from germane.text.analysis import LONGEST_KEPT, Kind, analyzer
 from germane.text.fields import FieldTexts
 from germane.text.stemming import kept_of
 
@@ -14,7 +14,14 @@ LENGTH = 150
 ELLIPSIS = "..."
 
 Spans = tuple[tuple[int, int], ...]
-_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
+MOST_KNOWN = 1_024
+"""Pieces of text whose matches a finder remembers."""
+
+# In a piece of text between spaces: what is not of ASCII, a capital or digit behind the first character, and
+# anything else but a lowercase letter ahead of the last one, unless it is a capital and the first.
+_ODD = re.compile(
+    r"[^a-z ](?:(?<![\x00-\x7f])|(?<=[^ ].)(?:(?<=[A-Z0-9])|(?=[^ ]))|(?<![A-Z])(?=[^ ]))", re.DOTALL
+)
 
 
 def snippet(
@@ -50,7 +57,7 @@ def snippet(
             text = f"{described} {text}".strip()
     else:
         text = _folded(texts.code)
-    found = matches(text, lang, tuple(terms)) if terms else []
+    found = _finder(lang, tuple(terms)).matches(text) if terms else []
     centre = _densest([span for span, word in found if word == best], found)
     start, end = _window(text, centre)
     head = ELLIPSIS if start > 0 else ""
@@ -68,73 +75,86 @@ def _folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def matches(text: str, lang: str, terms: tuple[frozenset[str], ...]) -> list[tuple[tuple[int, int], int]]:
-    """Return the spans of matched words, each with the word's number, in order.
+Match = tuple[tuple[int, int], int]
+"""The span of a matched word, and the word's number."""
+
+
+class Finder:
+    """Finds the words of a query in texts.
+
+    No chunk crosses a space, nor depends on what is beyond one. So only those pieces between spaces are
+    analysed that may hold a match, and each once.
 
     Parameters
     ----------
-    text : str
-        With its white space folded.
     lang : str
-        The language it is analysed in.
-    terms : tuple of frozenset of str
-        Terms of each word; the first word to hold a term counts.
+        The language that texts are analysed in.
+    terms : sequence of frozenset of str
+        Terms of each word; of several words that share one the first counts.
     """
-    word_of, needles = _wanted(lang, terms)
-    analyze = analyzer(lang).analyze
-    found = []
-    for first, last in _places(text, needles):
-        for start, chunk in analyze(text[first:last]):
+
+    def __init__(self, lang: str, terms: Sequence[frozenset[str]]) -> None:
+        self._analyze = analyzer(lang).analyze
+        self._word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
+        needles = [kept_of(term, lang) for term in self._word_of if term.isascii()]
+        self._needles = None if None in needles else tuple(dict.fromkeys(filter(None, needles)))
+        self._known: dict[str, tuple[Match, ...]] = {}
+
+    def matches(self, text: str) -> list[Match]:
+        """Return the matches in a text whose white space is folded, in order."""
+        found = []
+        known = self._known
+        for first, last in self._places(text):
+            piece = text[first:last]
+            inside = known.get(piece)
+            if inside is None:
+                inside = self._matches(piece)
+                if len(known) < MOST_KNOWN and len(piece) <= LONGEST_KEPT:
+                    known[piece] = inside
+            found += [((first + start, first + end), number) for (start, end), number in inside]
+        return sorted(found)
+
+    def _matches(self, text: str) -> tuple[Match, ...]:
+        word_of = self._word_of
+        found = []
+        for at, chunk in self._analyze(text):
             if word_of.keys().isdisjoint(chunk.terms):
                 continue
-            start += first
             for token in chunk.tokens:
                 is_counted = token.kind is not Kind.SINGLE or len(token.surface) == 1
                 if token.term in word_of and is_counted:
-                    found.append(((start + token.start, start + token.end), word_of[token.term]))
-    return sorted(found)
+                    found.append(((at + token.start, at + token.end), word_of[token.term]))
+        return tuple(found)
+
+    def _places(self, text: str) -> Iterable[tuple[int, int]]:
+        """Return the spans between spaces in which a match may stand."""
+        needles = self._needles
+        # Of a text in ASCII folding only lowers the letters; one letter becomes two by that.
+        lowered = f" {text.lower()}"
+        if needles is None or len(lowered) != len(text) + 1:
+            return ((0, len(text)),)
+        places: dict[int, int] = {}
+        for needle in needles:
+            start = f" {needle}"
+            at = lowered.find(start)
+            while at >= 0:
+                last = text.find(" ", at)
+                places[at] = last if last >= 0 else len(text)
+                at = lowered.find(start, at + 1)
+        # Elsewhere than at its start a word begins only in a piece that is no plain word.
+        odd = _ODD.search(text)
+        while odd:
+            at = odd.start()
+            first, last = text.rfind(" ", 0, at) + 1, text.find(" ", at)
+            last = last if last >= 0 else len(text)
+            piece = lowered[first + 1 : last + 1]
+            if not piece.isascii() or any(needle in piece for needle in needles):
+                places[first] = last
+            odd = _ODD.search(text, last)
+        return places.items()
 
 
-@lru_cache(maxsize=256)
-def _wanted(lang: str, terms: tuple[frozenset[str], ...]) -> tuple[dict[str, int], tuple[str, ...] | None]:
-    """Return the word's number of each term, and needles: an ASCII word that matches holds one of them.
-
-    None in place of needles when there is no telling.
-    """
-    word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
-    needles = [kept_of(term, lang) for term in word_of if term.isascii()]
-    return word_of, None if None in needles else tuple(dict.fromkeys(filter(None, needles)))
-
-
-def _places(text: str, needles: tuple[str, ...] | None) -> Iterator[tuple[int, int]]:
-    """Yield where, between spaces, a match may stand; no chunk crosses a space, nor depends on another.
-
-    What holds none of the needles is no match if it is of ASCII, which folding only lowers.
-    """
-    lowered = text.lower()
-    if needles is None or len(lowered) != len(text):
-        yield 0, len(text)
-        return
-    places: dict[int, int] = {}
-    for needle in needles:
-        at = lowered.find(needle)
-        while at >= 0:
-            first, last = _around(text, at)
-            places[first] = last
-            at = lowered.find(needle, last)
-    if not text.isascii():
-        beyond = _BEYOND_ASCII.search(text)
-        while beyond:
-            first, last = _around(text, beyond.start())
-            places[first] = last
-            beyond = _BEYOND_ASCII.search(text, last)
-    yield from places.items()
-
-
-def _around(text: str, at: int) -> tuple[int, int]:
-    """Return the span between spaces around a place."""
-    last = text.find(" ", at)
-    return text.rfind(" ", 0, at) + 1, last if last >= 0 else len(text)
+_finder = lru_cache(maxsize=64)(Finder)
 
 
 def _densest(
