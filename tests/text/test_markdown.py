@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from germane.text.fields import field_texts, is_code
-from germane.text.markdown import prose_and_code
+from germane.text.markdown import has_markup, prose_and_code
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,14 @@ from germane.text.markdown import prose_and_code
 )
 def test_prose(source: str, prose: str) -> None:
     assert prose_and_code(source)[0].split() == prose.split()
+
+
+MARKUP = re.compile(r"[`*_\[\]<>#~\\&|]|^[ \t]*(?:\d+[.)]|[-+=:])|^(?: {4}|\t)", re.MULTILINE)
+
+
+@given(st.lists(st.sampled_from([*" \t\n\r-+=:1.)*a", "    ", "word "]), max_size=8).map("".join))
+def test_markup_is_a_mark_or_the_start_of_a_line(source: str) -> None:
+    assert has_markup(source) == bool(MARKUP.search(source))
 
 
 def test_only_fenced_code_is_code() -> None:

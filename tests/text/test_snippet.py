@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import germane
+from germane.text.analysis import Kind, analyzer
 from germane.text.fields import FieldTexts
-from germane.text.snippet import ELLIPSIS, LENGTH, snippet
+from germane.text.snippet import ELLIPSIS, LENGTH, Finder, snippet
+from germane.text.stemming import kept_of, stemmer
 
 words = st.lists(
     st.sampled_from(["lamp", "red", "filler", "somewhat", "中文字", "x" * 60, "getLamp"]), max_size=80
@@ -94,3 +96,63 @@ def test_markdown_is_shown_as_read() -> None:
     db = germane.open()
     db.put(germane.Item(id="a", body="See the **red [lamp](http://x.org/y)** <!-- no --> `here`.\n\n- one\n"))
     assert db.search("lamp").items[0].snippet == "See the red lamp here. one"
+
+
+def plain_matches(
+    text: str, lang: str, terms: tuple[frozenset[str], ...]
+) -> list[tuple[tuple[int, int], int]]:
+    """Return what a finder returns, from the analysis of the whole text."""
+    word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
+    return sorted(
+        ((start + token.start, start + token.end), word_of[token.term])
+        for start, chunk in analyzer(lang).analyze(text)
+        for token in chunk.tokens
+        if token.term in word_of and (token.kind is not Kind.SINGLE or len(token.surface) == 1)
+    )
+
+
+ENDINGS = """
+    s es ies ied 's ed edly ing ingly ying ating bling izing y ily al ation ational ator ence ency ance able
+    ably ability ible ibility ment ness ousness iveness ization izer logy lessly fully li ly e ee ie
+""".split()
+ROOTS = """
+    b d h hop tr run di ly ty sk gener commun possibl get user use v2 o'c x i'm caf\u00e9 \u4e2d\u6587 \ufb01n
+""".split()
+MARKS = " _-./:@#'(),;\u2019\u2014\u00ad\u0130\x01\x1f\u00a0\n"
+grown = st.builds(
+    lambda root, endings: root + "".join(endings),
+    st.sampled_from(ROOTS),
+    st.lists(st.sampled_from(ENDINGS), max_size=3),
+)
+cased = st.builds(lambda word, case: case(word), grown, st.sampled_from([str.lower, str.upper, str.title]))
+pieces = st.one_of(cased, st.sampled_from(MARKS), st.just(" "), st.text(max_size=3))
+texts = st.lists(pieces, max_size=30).map("".join)
+
+
+@given(texts, st.lists(texts, max_size=3), st.sampled_from(["english", "german", "turkish", "chinese"]))
+def test_matches_are_those_of_the_whole_analysis(text: str, asked: list[str], lang: str) -> None:
+    text = " ".join(text.split())
+    found = [
+        token.term
+        for each in [text, *asked]
+        for _, chunk in analyzer(lang).analyze(each)[:3]
+        for token in chunk.tokens
+    ]
+    terms = tuple(frozenset(found[at : at + 2]) for at in range(0, len(found), 2))
+    assert Finder(lang, terms).matches(text) == plain_matches(text, lang, terms)
+    others = tuple(frozenset([term]) for term in found[1::2])
+    assert Finder(lang, others).matches(text) == plain_matches(text, lang, others)
+
+
+@given(grown.filter(lambda word: word.isascii() and word.replace("'", "").isalpha()))
+def test_an_english_word_holds_what_is_kept_of_its_term(word: str) -> None:
+    kept = kept_of(stemmer("english")(word), "english")
+    assert kept
+    assert kept in word
+
+
+@given(texts)
+def test_white_space_is_folded(body: str) -> None:
+    text, _ = snippet(FieldTexts("", "", body, ""), "english", (), None, 0)
+    folded = " ".join(body.split())
+    assert text == folded if len(folded) <= LENGTH else folded.startswith(text.removesuffix(ELLIPSIS))

@@ -98,6 +98,28 @@ class State(NamedTuple):
     metadata: str
 
 
+class Listing(NamedTuple):
+    """A document that lists an item, and where the item stands in it; the path of headings is JSON."""
+
+    docid: str
+    root: str | None
+    source: str | None
+    level: int
+    heading_path: str
+    first_line: int | None
+    last_line: int | None
+
+    @property
+    def path(self) -> str | None:
+        """The path under which people know the document's source."""
+        return source_path(self.root, self.source)
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """First and last line there."""
+        return _lines(self.first_line, self.last_line)
+
+
 _PARTS = (
     "i.ordinal, i.id, i.rev, i.creator, i.metadata, i.tags, i.collection, i.kind, i.created_at,"
     " i.live, i.seq, c.type, c.lang, c.title, c.description, c.body"
@@ -109,6 +131,13 @@ _SEVERAL = (
 )
 
 
+_LISTINGS = (
+    "SELECT s.ordinal, s.docid, d.root, d.source, s.level, s.heading_path, s.first_line, s.last_line"
+    " FROM json_each(?) j CROSS JOIN section s ON s.ordinal = j.value"
+    " CROSS JOIN document d ON d.docid = s.docid ORDER BY s.docid, s.position"
+)
+
+
 _STRETCH = 1_000
 """Records of the log that are looked through for one of a kind, before a table is."""
 
@@ -116,13 +145,6 @@ _STRETCH = 1_000
 def item_by_id(connection: apsw.Connection, id: str) -> Row | None:
     """Return the item with this id, live or not."""
     return _row(connection.execute(f"{_ROW} WHERE i.id = ?", (id,)).fetchone())
-
-
-def item_by_ordinal(connection: apsw.Connection, ordinal: int) -> Row:
-    """Return the item with this ordinal."""
-    row = _row(connection.execute(f"{_ROW} WHERE i.ordinal = ?", (ordinal,)).fetchone())
-    assert row is not None
-    return row
 
 
 def embedding_of(connection: apsw.Connection, ordinal: int) -> bytes | None:
@@ -137,14 +159,20 @@ def dimension(connection: apsw.Connection) -> int | None:
     return None if found is None else int(found)
 
 
-def items_by_ordinals(connection: apsw.Connection, ordinals: list[int]) -> list[tuple[Row, bool]]:
-    """Return the items with these ordinals, in order, and whether any document lists each."""
-    found: dict[int, tuple[Row, bool]] = {}
+def items_by_ordinals(
+    connection: apsw.Connection, ordinals: list[int]
+) -> list[tuple[Row, tuple[Listing, ...]]]:
+    """Return the items with these ordinals, in order, each with the documents that list it."""
+    found: dict[int, Row] = {}
+    listed = []
     for *parts, is_listed in connection.execute(_SEVERAL, (msgspec.json.encode(ordinals).decode(),)):
         row = _row(parts)
         assert row is not None
-        found[row.ordinal] = row, bool(is_listed)
-    return [found[ordinal] for ordinal in ordinals]
+        found[row.ordinal] = row
+        if is_listed:
+            listed.append(row.ordinal)
+    listings = _listings(connection, listed) if listed else {}
+    return [(found[ordinal], tuple(listings.get(ordinal, ()))) for ordinal in ordinals]
 
 
 def items_changed_since(connection: apsw.Connection, seq: int) -> Iterator[Row]:
@@ -245,15 +273,12 @@ def placements(connection: apsw.Connection, docid: str) -> list[tuple[Placement,
     return [(_placement(*row[:6]), bool(row[6])) for row in found]
 
 
-def listings(connection: apsw.Connection, ordinal: int) -> list[tuple[str, str | None, Placement]]:
-    """Return the documents that list an item: docid, source path, and where it stands; by docid."""
-    found = connection.execute(
-        "SELECT s.docid, d.root, d.source, i.id, s.level, s.parent, s.heading_path, s.first_line, s.last_line"
-        " FROM section s JOIN document d ON d.docid = s.docid JOIN item i ON i.ordinal = s.ordinal"
-        " WHERE s.ordinal = ? ORDER BY s.docid, s.position",
-        (ordinal,),
-    )
-    return [(row[0], source_path(row[1], row[2]), _placement(*row[3:])) for row in found]
+def _listings(connection: apsw.Connection, ordinals: list[int]) -> dict[int, list[Listing]]:
+    """Return the documents that list some items, of each by docid."""
+    found: dict[int, list[Listing]] = {}
+    for ordinal, *parts in connection.execute(_LISTINGS, (msgspec.json.encode(ordinals).decode(),)):
+        found.setdefault(ordinal, []).append(Listing(*parts))
+    return found
 
 
 def only_listed_in(connection: apsw.Connection, docid: str, ids: Iterable[str]) -> tuple[str, ...]:
@@ -374,5 +399,8 @@ def _row(found: Any) -> Row | None:
 def _placement(
     id: str, level: int, parent: str | None, heading_path: str, first: int | None, last: int | None
 ) -> Placement:
-    lines = None if first is None or last is None else (first, last)
-    return Placement(id, level, parent, tuple(msgspec.json.decode(heading_path)), lines)
+    return Placement(id, level, parent, tuple(msgspec.json.decode(heading_path)), _lines(first, last))
+
+
+def _lines(first: int | None, last: int | None) -> tuple[int, int] | None:
+    return None if first is None or last is None else (first, last)

@@ -9,11 +9,12 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar, TypeVarTuple
 
 import apsw
 
-from germane.log.chain import BEFORE_ALL_TIMES, Told, chained, end
+from germane.log.chain import BEFORE_ALL_TIMES, Told, chained
 from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, PutItem, encode
 from germane.log.failures import translated
@@ -208,31 +209,41 @@ class Journal:
         """Whether `close` was called."""
         return self._closed
 
-    @contextmanager
-    def read(self) -> Iterator[apsw.Connection]:
+    def read(self) -> AbstractContextManager[apsw.Connection]:
         """Give a connection inside one read transaction: everything in it is of one position."""
+        return _Reading(self) if self.path is not None else self._read_memory()
+
+    @contextmanager
+    def _read_memory(self) -> Iterator[apsw.Connection]:
         self._refuse_forked()
-        if self.path is None:
-            with self._memory_turn:
-                self._refuse_closed()
-                yield self._writer
-            return
+        with self._memory_turn:
+            self._refuse_closed()
+            yield self._writer
+
+    def _lend(self) -> Reader:
+        """Give a reader inside its transaction, to be given back."""
+        self._refuse_forked()
         self._refuse_closed()
         try:
-            connection = self._idle.pop()
+            reader = self._idle.pop()
         except IndexError:
             with translated(self.path):
-                connection = self._file.reader()
+                reader = self._file.reader()
         try:
+            reader.begin()
+        except BaseException:
+            self._take(reader)
             with translated(self.path):
-                connection.begin()
-                yield connection
-        finally:
-            with suppress(apsw.Error):
-                connection.leave()
-            self._idle.append(connection)
-            if self._closed:
-                self._let_go()
+                raise
+        return reader
+
+    def _take(self, reader: Reader) -> None:
+        """End the transaction of a reader that was lent."""
+        with suppress(apsw.Error):
+            reader.leave()
+        self._idle.append(reader)
+        if self._closed:
+            self._let_go()
 
     def glance(self) -> tuple[int, int] | None:
         """Return the epoch and the position of the last event if nothing was written since they were read.
@@ -298,7 +309,8 @@ class Journal:
 
     def now(self, connection: apsw.Connection) -> int:
         """Return the database's time: the clock's, but never before what was logged or returned here."""
-        return self._tell(end(connection).recorded_at)
+        found = last(connection)
+        return self._tell(found[1] if found else BEFORE_ALL_TIMES)
 
     def _tell(self, recorded_at: int) -> int:
         moment = self._clock()
@@ -492,6 +504,27 @@ class Journal:
             f"{self.path}: syncing to disk failed ({error.strerror}); the last writes are in the store, "
             "but a power failure may undo them. Check the disk, and make a backup"
         )
+
+
+class _Reading:
+    """One read transaction of a file; a generator in its place takes longer than SQLite does."""
+
+    __slots__ = ("_journal", "_reader")
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def __enter__(self) -> apsw.Connection:
+        self._reader = self._journal._lend()
+        return self._reader
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._journal._take(self._reader)
+        if error is not None:
+            with translated(self._journal.path):
+                raise error
 
 
 def head(connection: apsw.Connection) -> int:

@@ -50,12 +50,11 @@ class Reader(apsw.Connection):
         if not self._is_inside:
             return read(self)
         if not self._is_current:
-            # A transaction sees the file as of its first statement, which may be this one.
-            last = self._run(_END).fetchone()
-            version = self.data_version()
+            # A transaction sees the file as of its first statement, which may be this one: it reads, too.
+            version = self._run("PRAGMA data_version").get
             if version != self._version:
                 self._remembered, self._version = {}, version
-            self._remembered["last"], self._is_current = last, True
+            self._is_current = True
         found: Told
         if name in self._remembered:
             found = self._remembered[name]

@@ -190,6 +190,8 @@ class Audience:
 
     def _of(self, *to: str, by: str | None = None) -> IntArray:
         """Return the ordinals of items that some relations are to, and of those by the creators of one."""
+        if self.user is None:
+            return NOTHING
         found = {ordinal for each in to for ordinal in self.relations[each].values() if ordinal is not None}
         if by is not None and self._connection is not None:
             query = "SELECT ordinal FROM item WHERE creator = ?"

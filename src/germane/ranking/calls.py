@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -128,8 +128,15 @@ class RankingCalls:
         >>> [result.id for result in db.search("red lamp").items]
         ['a', 'b']
         """
-        # Every parameter goes on under its own name.
-        request = search_request(**{name: value for name, value in locals().items() if name != "self"})
+        # Every parameter goes on under its own name, unless it has its default.
+        request = search_request(
+            text,
+            **{
+                name: value
+                for name, value in locals().items()
+                if name in SEARCH_DEFAULTS and value is not SEARCH_DEFAULTS[name]
+            },
+        )
         with self._moments.at(request.as_of) as moment:
             request, context = resolved(request, moment.session)
             audience = moment.audience(request.user, context=context)
@@ -161,10 +168,10 @@ class RankingCalls:
             if found is not None:
                 return found
         for name in same:
-            if name not in _TOP_DEFAULTS:
+            if name not in SEARCH_DEFAULTS or name in ("limit", "mode"):
                 raise InvalidArgument(name, "is no parameter of top")
         try:
-            request = search_request(text, limit=k, mode="sections", **{**_TOP_DEFAULTS, **same})
+            request = search_request(text, limit=k, **same)
         except InvalidArgument as error:
             if error.field != "limit":
                 raise
@@ -342,9 +349,7 @@ class RankingCalls:
                 "profile": profile or BY_TEXT, "user": user, "session": session, "where": where,
                 "session_weights": session_weights, "collections": collections,
             }  # fmt: skip
-            searched = search_request(
-                text, **{**SEARCH_DEFAULTS, **asked, "limit": limit, "as_of": as_of, "explain": True}
-            )
+            searched = search_request(text, **asked, limit=limit, as_of=as_of, explain=True)
             with self._moments.at(as_of) as moment:
                 searched, context = resolved(searched, moment.session)
                 audience = moment.audience(searched.user, context=context)
@@ -422,14 +427,15 @@ def readings_at(
         yield Readings(moment.connection, ledgers, catalog, now, seed, audience)
 
 
-@contextmanager
 def behaviour_at(
     moment: Moment, request: SearchRequest, context: Context | None = None
-) -> Iterator[Readings | None]:
+) -> AbstractContextManager[Readings | None]:
     """Give the readings of behaviour that a search needs, to one reader at a time; None without need."""
-    if request.profile == BY_TEXT:
-        yield None
-        return
+    return _NO_BEHAVIOUR if request.profile == BY_TEXT else _behaviour_at(moment, request, context)
+
+
+@contextmanager
+def _behaviour_at(moment: Moment, request: SearchRequest, context: Context | None) -> Iterator[Readings]:
     catalog = moment.catalog
     with moment.ledgers() as (ledgers, now):
         audience = moment.audience(request.user, now, context)
@@ -442,5 +448,5 @@ def _seed(moment: Moment, request: RetrieveRequest | SearchRequest) -> str:
     return seed if request.user is None else f"{request.user}\0{seed}"
 
 
+_NO_BEHAVIOUR: AbstractContextManager[None] = nullcontext()
 SEARCH_DEFAULTS: dict[str, Any] = dict(RankingCalls.search.__kwdefaults__ or {})
-_TOP_DEFAULTS = {name: value for name, value in SEARCH_DEFAULTS.items() if name not in ("limit", "mode")}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from types import TracebackType
 
 import apsw
+import msgspec
 
 from germane.knowledge.catalog import Catalog
 from germane.log.content import schema
@@ -30,8 +31,7 @@ KEPT = 2
 """Pasts that are kept folded, so that paging and explaining do not fold the log again."""
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """One snapshot of a store, and the views of it.
 
     Parameters
@@ -115,8 +115,7 @@ class Moments:
         place = self._journal.glance()
         return None if place is None else self._views.text.kept(place)
 
-    @contextmanager
-    def at(self, as_of: int | datetime | None = None) -> Iterator[Moment]:
+    def at(self, as_of: int | datetime | None = None) -> AbstractContextManager[Moment]:
         """Give the present, or the store at a position or a time.
 
         Raises
@@ -124,11 +123,10 @@ class Moments:
         InvalidArgument, BeyondRetention
             There is no such point of the past; `as_of` is the field.
         """
-        if as_of is None:
-            with self._journal.read() as connection:
-                now = self._journal.now(connection)
-                yield Moment(connection, self._views, lambda: self._journal.now(connection), now)
-            return
+        return _Present(self._journal, self._views) if as_of is None else self._at(as_of)
+
+    @contextmanager
+    def _at(self, as_of: int | datetime) -> Iterator[Moment]:
         with self._journal.read() as connection:
             place = locate(connection, as_of, self._journal.now(connection))
             past = self._past(connection, place)
@@ -152,6 +150,31 @@ class Moments:
             while len(self._pasts) > KEPT:
                 del self._pasts[next(iter(self._pasts))]
             return past
+
+
+class _Present:
+    """The present, for the time of a query."""
+
+    __slots__ = ("_journal", "_reading", "_views")
+
+    def __init__(self, journal: Journal, views: Views) -> None:
+        self._journal = journal
+        self._reading = journal.read()
+        self._views = views
+
+    def __enter__(self) -> Moment:
+        connection = self._reading.__enter__()
+        try:
+            now = self._journal.now(connection)
+        except BaseException as error:
+            self._reading.__exit__(type(error), error, error.__traceback__)
+            raise
+        return Moment(connection, self._views, lambda: self._journal.now(connection), now)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._reading.__exit__(kind, error, trace)
 
 
 class _Past:

@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import apsw
 import msgspec
 
-from germane.log.content import Row, listings
+from germane.log.content import Listing, Row
 from germane.log.events import metadata_from_plain
-from germane.model.frozen import frozen
+from germane.model.frozen import FrozenDict, frozen
 from germane.model.pages import Result
 from germane.model.times import to_datetime
+from germane.model.values import Value
+
+_NO_METADATA: FrozenDict[Value] = FrozenDict()
 
 
-def result(connection: apsw.Connection, item: Row, is_listed: bool = True, **ranked: Any) -> Result:
+def result(item: Row, listed: Sequence[Listing], **ranked: Any) -> Result:
     """Return an item's result.
 
     Parameters
     ----------
-    connection : apsw.Connection
-        Inside a read transaction.
     item : Row
-    is_listed : bool
-        False when no document is known to list it.
+    listed : sequence of Listing
+        The documents that list it, by docid.
     **ranked
         What ranking found: the fields of `Result` that are not the item's own.
     """
-    listed = listings(connection, item.ordinal) if is_listed else []
-    place = listed[0][2] if listed else None
+    first = listed[0] if listed else None
     return Result(
         id=item.id,
         rev=item.rev,
-        docids=tuple(dict.fromkeys(docid for docid, _, _ in listed)),
+        docids=tuple(dict.fromkeys(each.docid for each in listed)) if listed else (),
         kind=item.kind,
         type=item.type,
         title=item.title,
         heading=item.title,
-        level=place.level if place else None,
-        path=listed[0][1] if listed else None,
-        heading_path=place.heading_path if place else (),
-        lines=place.lines if place else None,
+        level=first.level if first else None,
+        path=first.path if first else None,
+        heading_path=tuple(msgspec.json.decode(first.heading_path)) if first else (),
+        lines=first.lines if first else None,
         creator=item.creator,
         collection=item.collection,
         tags=() if item.tags == "[]" else tuple(msgspec.json.decode(item.tags)),
-        metadata=frozen(metadata_from_plain(msgspec.json.decode(item.metadata))),
+        metadata=_NO_METADATA
+        if item.metadata == "{}"
+        else frozen(metadata_from_plain(msgspec.json.decode(item.metadata))),
         created_at=to_datetime(item.created_at),
         **ranked,
     )

@@ -133,6 +133,8 @@ class Analyzer:
 
     def analyze(self, text: str) -> list[tuple[int, Chunk]]:
         """Return the analysed chunks of a text, each with its offset in the text."""
+        if (whole := self._cache.get(text)) is not None:  # a chunk, which makes one by itself too
+            return [(0, whole)]
         return [
             (start, self._cache.get(chunk) or self._analyze(chunk))
             for start, chunk in chunk_spans(text, self._joins)

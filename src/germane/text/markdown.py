@@ -16,7 +16,10 @@ OPTIONS = (
     | pyromark.Options.ENABLE_HEADING_ATTRIBUTES
 )
 
-_MARKUP = re.compile(r"[`*_\[\]<>#~\\&|]|^[ \t]*(?:\d+[.)]|[-+=:])|^(?: {4}|\t)", re.MULTILINE)
+# Apart, so that each search is one for a class of characters or for line breaks, which are quick.
+_MARKUP = re.compile(r"[`*_\[\]<>#~\\&|]")
+_START = r"(?:[ \t]*(?:\d+[.)]|[-+=:])| {4}|\t)"
+_FIRST_LINE, _NEXT_LINE = re.compile(_START), re.compile(rf"\n{_START}")
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([A-Za-z][A-Za-z0-9.]*)(\s[^<>]*?)?(/?)>", re.DOTALL)
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _INCLUDE = re.compile(r"^[ \t]*\{\{#\w+[^{}\n]*\}\}[ \t]*$\n?", re.MULTILINE)
@@ -55,7 +58,7 @@ def prose_and_code(source: str) -> tuple[str, str]:
     >>> prose_and_code("See **[ownership](ch04.html)**:\n```rust\nlet x = 1;\n```")
     ('See ownership:\n\n', 'let x = 1;\n')
     """
-    if not _MARKUP.search(source):
+    if not has_markup(source):
         return source, ""
     prose: list[str] = []
     code: list[str] = []
@@ -83,6 +86,17 @@ def prose_and_code(source: str) -> tuple[str, str]:
                 out = prose
             prose.append("\n")
     return "".join(prose), _INCLUDE.sub("", "".join(code))
+
+
+def has_markup(source: str) -> bool:
+    r"""Tell whether any of a text could be markup.
+
+    Examples
+    --------
+    >>> has_markup("a - b"), has_markup("a\n- b")
+    (False, True)
+    """
+    return bool(_MARKUP.search(source) or _FIRST_LINE.match(source) or _NEXT_LINE.search(source))
 
 
 def without_tags(html: str) -> str:

@@ -10,6 +10,8 @@ WORD_FIELDS = {"title": 0, "body": 1, "code": 2}
 FILTER_FIELDS = ("tag", "type", "doc")
 """Names that select by an exact value."""
 
+_SYNTAX = frozenset('+-":')
+"""What a query of words alone does not hold."""
 _FIELD = re.compile(rf"({'|'.join((*WORD_FIELDS, *FILTER_FIELDS))}):")
 
 
@@ -49,6 +51,8 @@ def parse(text: str) -> list[Clause]:
      title owner
       std:vec
     """
+    if _SYNTAX.isdisjoint(text):
+        return [Clause("", "", word, False) for word in text.split()]
     clauses: list[Clause] = []
     position = 0
     while (start := _skip_space(text, position)) < len(text):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from germane.text.analysis import Kind, analyzer
+from germane.text.analysis import LONGEST_KEPT, Kind, analyzer
 from germane.text.fields import FieldTexts
+from germane.text.stemming import kept_of
 
 LENGTH = 150
 ELLIPSIS = "..."
 
 Spans = tuple[tuple[int, int], ...]
+MOST_KNOWN = 1_024
+"""Pieces of text whose matches a finder remembers."""
+
+# In a piece of text between spaces: what is not of ASCII, a capital or digit behind the first character, and
+# anything else but a lowercase letter ahead of the last one, unless it is a capital and the first.
+_ODD = re.compile(
+    r"[^a-z ](?:(?<![\x00-\x7f])|(?<=[^ ].)(?:(?<=[A-Z0-9])|(?=[^ ]))|(?<![A-Z])(?=[^ ]))", re.DOTALL
+)
 
 
 def snippet(
@@ -38,16 +49,15 @@ def snippet(
     tuple of (str, tuple of (int, int))
         The snippet and its highlights; an empty snippet without a body.
     """
-    body = " ".join(texts.body.split())
-    code = " ".join(texts.code.split())
-    described = " ".join(texts.description.split())
     if best is None or field == 0:
-        text, best = body or code, None
+        text, best = _folded(texts.body) or _folded(texts.code), None
     elif field == 1:
-        text = f"{described} {body}".strip() if described else body
+        text, described = _folded(texts.body), _folded(texts.description)
+        if described:
+            text = f"{described} {text}".strip()
     else:
-        text = code
-    found = _matches(text, lang, terms) if terms else []
+        text = _folded(texts.code)
+    found = _finder(lang, tuple(terms)).matches(text) if terms else []
     centre = _densest([span for span, word in found if word == best], found)
     start, end = _window(text, centre)
     head = ELLIPSIS if start > 0 else ""
@@ -57,18 +67,94 @@ def snippet(
     return f"{head}{text[start:end]}{tail}", tuple((a + shift, b + shift) for a, b in _joined(inside))
 
 
-def _matches(text: str, lang: str, terms: Sequence[frozenset[str]]) -> list[tuple[tuple[int, int], int]]:
-    """Return the spans of matched words, each with the word's number, in order."""
-    word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
-    found = []
-    for start, chunk in analyzer(lang).analyze(text):
-        if word_of.keys().isdisjoint(chunk.terms):
-            continue
-        for token in chunk.tokens:
-            is_counted = token.kind is not Kind.SINGLE or len(token.surface) == 1
-            if token.term in word_of and is_counted:
-                found.append(((start + token.start, start + token.end), word_of[token.term]))
-    return sorted(found)
+def _folded(text: str) -> str:
+    """Return a text with its white space folded to single spaces."""
+    # Of all white space only the space is printable.
+    if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text
+    return " ".join(text.split())
+
+
+Match = tuple[tuple[int, int], int]
+"""The span of a matched word, and the word's number."""
+
+
+class Finder:
+    """Finds the words of a query in texts.
+
+    No chunk crosses a space, nor depends on what is beyond one. So only those pieces between spaces are
+    analysed that may hold a match, and each once.
+
+    Parameters
+    ----------
+    lang : str
+        The language that texts are analysed in.
+    terms : sequence of frozenset of str
+        Terms of each word; of several words that share one the first counts.
+    """
+
+    def __init__(self, lang: str, terms: Sequence[frozenset[str]]) -> None:
+        self._analyze = analyzer(lang).analyze
+        self._word_of = {term: number for number, each in reversed(list(enumerate(terms))) for term in each}
+        needles = [kept_of(term, lang) for term in self._word_of if term.isascii()]
+        self._needles = None if None in needles else tuple(dict.fromkeys(filter(None, needles)))
+        self._known: dict[str, tuple[Match, ...]] = {}
+
+    def matches(self, text: str) -> list[Match]:
+        """Return the matches in a text whose white space is folded, in order."""
+        found = []
+        known = self._known
+        for first, last in self._places(text):
+            piece = text[first:last]
+            inside = known.get(piece)
+            if inside is None:
+                inside = self._matches(piece)
+                if len(known) < MOST_KNOWN and len(piece) <= LONGEST_KEPT:
+                    known[piece] = inside
+            found += [((first + start, first + end), number) for (start, end), number in inside]
+        return sorted(found)
+
+    def _matches(self, text: str) -> tuple[Match, ...]:
+        word_of = self._word_of
+        found = []
+        for at, chunk in self._analyze(text):
+            if word_of.keys().isdisjoint(chunk.terms):
+                continue
+            for token in chunk.tokens:
+                is_counted = token.kind is not Kind.SINGLE or len(token.surface) == 1
+                if token.term in word_of and is_counted:
+                    found.append(((at + token.start, at + token.end), word_of[token.term]))
+        return tuple(found)
+
+    def _places(self, text: str) -> Iterable[tuple[int, int]]:
+        """Return the spans between spaces in which a match may stand."""
+        needles = self._needles
+        # Of a text in ASCII folding only lowers the letters; one letter becomes two by that.
+        lowered = f" {text.lower()}"
+        if needles is None or len(lowered) != len(text) + 1:
+            return ((0, len(text)),)
+        places: dict[int, int] = {}
+        for needle in needles:
+            start = f" {needle}"
+            at = lowered.find(start)
+            while at >= 0:
+                last = text.find(" ", at)
+                places[at] = last if last >= 0 else len(text)
+                at = lowered.find(start, at + 1)
+        # Elsewhere than at its start a word begins only in a piece that is no plain word.
+        odd = _ODD.search(text)
+        while odd:
+            at = odd.start()
+            first, last = text.rfind(" ", 0, at) + 1, text.find(" ", at)
+            last = last if last >= 0 else len(text)
+            piece = lowered[first + 1 : last + 1]
+            if not piece.isascii() or any(needle in piece for needle in needles):
+                places[first] = last
+            odd = _ODD.search(text, last)
+        return places.items()
+
+
+_finder = lru_cache(maxsize=64)(Finder)
 
 
 def _densest(

@@ -42,3 +42,29 @@ def stemmer(lang: str) -> Callable[[str], str]:
     stem: Callable[[str], str] = Stemmer.Stemmer(lang, 0).stemWord
     # Some stemmers leave nothing of some words, which would make one word of them all.
     return lambda word: stem(word) or word
+
+
+def kept_of(term: str, lang: str) -> str | None:
+    """Return what every folded word holds whose term this is; None when there is no telling.
+
+    A language without a stemmer keeps words as they are. The English stemmer takes endings off, and puts at
+    most one letter in their place: ``hoping`` becomes ``hope``, ``skies`` ``sky``. In place of that of
+    ``dying`` it puts two, ``die``; where two letters are left, or one, none.
+
+    Parameters
+    ----------
+    term : str
+        Of ASCII.
+    lang : str
+
+    Examples
+    --------
+    >>> kept_of("borrow", "english"), kept_of("v2", "english"), kept_of("borrow", "german")
+    ('borro', 'v2', None)
+    """
+    if lang not in Stemmer.algorithms() or not term.replace("'", "").isalpha():
+        # What holds a digit or a joiner is not stemmed.
+        return term
+    if lang != "english":
+        return None
+    return term if len(term) <= 2 else term[:-2] if term.endswith("ie") else term[:-1]

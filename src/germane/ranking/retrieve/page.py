@@ -94,9 +94,9 @@ def _cards(connection: apsw.Connection, catalog: Catalog, ordinals: list[int]) -
     found = {ordinal: card for ordinal in ordinals if (card := cards.get(ordinal)) is not None}
     missing = [ordinal for ordinal in ordinals if ordinal not in found]
     if missing:
-        for item, is_listed in items_by_ordinals(connection, missing):
+        for item, listed in items_by_ordinals(connection, missing):
             try:
-                card = result(connection, item, is_listed, snippet=_beginning(item), **_UNRANKED)
+                card = result(item, listed, snippet=_beginning(item), **_UNRANKED)
             except UNREADABLE as error:
                 raise unreadable(item.id, error) from None
             found[item.ordinal] = cards[item.ordinal] = card

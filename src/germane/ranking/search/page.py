@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
 
-from germane.log.content import Row, item_by_ordinal, readable
+from germane.log.content import UNREADABLE, items_by_ordinals, unreadable
 from germane.model.pages import Reason, Result, SearchStats, TermStat
 from germane.ranking.result import added, result
 from germane.ranking.search.order import Ordered
 from germane.ranking.search.request import SearchRequest
 from germane.ranking.search.rerank import AFFINITY, PREFERENCE
-from germane.ranking.search.score import Scorer
+from germane.ranking.search.score import Column, Scorer
 from germane.ranking.session import TERMS, Boost
 from germane.ranking.session import reasons as reasons_of_session
 from germane.text.arrays import SmallArray
@@ -33,33 +34,58 @@ def results(
     boost: Boost | None = None,
 ) -> tuple[Result, ...]:
     """Return the results of some ordered rows."""
+    if not len(ordered.rows):
+        return ()
+    words, lang = scorer.plan.words, scorer.index.lang
     details = scorer.matches.details(ordered.rows)
-    columns = scorer.columns(ordered.rows, details)
     lengths = scorer.index.lengths_of(ordered.rows)
-    ordinals = scorer.index.ordinals_of(ordered.rows).tolist()
+    terms = tuple(word.terms for word in words)
+    surfaces = [word.surface for word in words]
+    by_text = [_listed(column) for column in scorer.columns(ordered.rows, details)]
+    by_behaviour = [_listed(column) for column in ordered.behaviour]
+    places = {
+        f"text.{word.name}.{field}": (number, which)
+        for number, word in enumerate(words)
+        for which, field in enumerate(FIELDS)
+    }
+    holds: list[list[bool]] = np.any(details.tf, axis=2).tolist()
     made = []
-    for at, ordinal in enumerate(ordinals):
-        contributions = {
-            column.name: float(column.values[at])
-            for column in columns
-            if column.applies is None or column.applies[at]
-        }
-        text_score = added(contributions)
-        counts = details.tf[at]
-        item = item_by_ordinal(connection, ordinal)
-        why = [_text_match(scorer, lengths[at], counts)] if request.explain and scorer.plan.words else []
-        for column in ordered.behaviour:
-            if column.applies is None or column.applies[at]:
-                added_by = contributions[column.name] = float(column.values[at])
-                if column.name in TERMS:
-                    continue
-                if request.explain and (added_by or column.name not in _CODES):
-                    code = _CODES.get(column.name, "SignalBoost")
-                    why.append(Reason(code, {"term": column.name, "contribution": added_by}))
+    items = items_by_ordinals(connection, scorer.index.ordinals_of(ordered.rows).tolist())
+    for at, (item, listed) in enumerate(items):
+        contributions = _contributions(by_text, at)
+        best, field = _best(contributions, places)
+        raw = text_score = added(contributions)
+        if by_behaviour:
+            contributions.update(_contributions(by_behaviour, at))
+            raw = added(contributions)
+        why: tuple[Reason, ...] = ()
         if request.explain:
-            why += reasons_of_session(contributions, boost, item.ordinal)
-        with readable(item.id):
-            made.append(_result(connection, scorer, item, contributions, text_score, counts, tuple(why)))
+            why = (
+                *([_text_match(scorer, lengths[at], details.tf[at])] if words else ()),
+                *_of_behaviour(contributions, by_behaviour),
+                *reasons_of_session(contributions, boost, item.ordinal),
+            )
+        try:
+            texts = field_texts(item.type, item.title, item.description, item.body)
+            shown, highlights = snippet(texts, item.lang or lang, terms, best, field)
+            made.append(
+                result(
+                    item,
+                    listed,
+                    snippet=shown,
+                    highlights=highlights,
+                    matched_terms=tuple(
+                        surface for surface, has in zip(surfaces, holds[at], strict=True) if has
+                    ),
+                    score=raw,
+                    raw=raw,
+                    text_score=text_score,
+                    contributions=contributions,
+                    reasons=why,
+                )
+            )
+        except UNREADABLE as error:
+            raise unreadable(item.id, error) from None
     return tuple(made)
 
 
@@ -75,44 +101,43 @@ def search_stats(scorer: Scorer, text: str, took_ms: float) -> SearchStats:
     return SearchStats(matches.total, took_ms, tuple(terms), text)
 
 
-def _result(
-    connection: apsw.Connection,
-    scorer: Scorer,
-    item: Row,
-    contributions: dict[str, float],
-    text_score: float,
-    counts: SmallArray,
-    reasons: tuple[Reason, ...],
-) -> Result:
-    words = scorer.plan.words
-    texts = field_texts(item.type, item.title, item.description, item.body)
-    best, field = _best(scorer, contributions)
-    shown, highlights = snippet(texts, item.lang or scorer.index.lang, [w.terms for w in words], best, field)
-    raw = added(contributions)
-    return result(
-        connection,
-        item,
-        snippet=shown,
-        highlights=highlights,
-        matched_terms=tuple(word.surface for word, count in zip(words, counts, strict=True) if count.any()),
-        score=raw,
-        raw=raw,
-        text_score=text_score,
-        contributions=contributions,
-        reasons=reasons,
-    )
+class _Listed(NamedTuple):
+    """A contribution to some rows, as lists: a number taken out of an array is slow to make."""
+
+    name: str
+    values: list[float]
+    applies: list[bool] | None
 
 
-def _best(scorer: Scorer, contributions: dict[str, float]) -> tuple[int | None, int]:
+def _listed(column: Column) -> _Listed:
+    applies: list[bool] | None = None if column.applies is None else column.applies.tolist()
+    return _Listed(column.name, column.values.tolist(), applies)
+
+
+def _contributions(columns: list[_Listed], at: int) -> dict[str, float]:
+    """Return the contributions to one of the rows."""
+    return {name: values[at] for name, values, applies in columns if applies is None or applies[at]}
+
+
+def _best(contributions: dict[str, float], places: dict[str, tuple[int, int]]) -> tuple[int | None, int]:
     """Return which word scores highest here, and in which field; the first of equals."""
-    best: int | None = None
-    field, most = 0, -1.0
-    for number, word in enumerate(scorer.plan.words):
-        for which, name in enumerate(FIELDS):
-            value = contributions.get(f"text.{word.name}.{name}", -1.0)
-            if value > most:
-                best, field, most = number, which, value
-    return best, field
+    best: tuple[int | None, int] = None, 0
+    most = -1.0
+    for name, value in contributions.items():
+        if value > most and name in places:
+            best, most = places[name], value
+    return best
+
+
+def _of_behaviour(contributions: dict[str, float], columns: list[_Listed]) -> Iterator[Reason]:
+    """Yield what behaviour has to do with the place of an item."""
+    for column in columns:
+        added_by = contributions.get(column.name)
+        if added_by is None or column.name in TERMS:
+            continue
+        if added_by or column.name not in _CODES:
+            code = _CODES.get(column.name, "SignalBoost")
+            yield Reason(code, {"term": column.name, "contribution": added_by})
 
 
 def _text_match(scorer: Scorer, lengths: SmallArray, counts: SmallArray) -> Reason:
