@@ -99,7 +99,8 @@ def warm() -> None:
 
 
 _PLAIN = SimpleNamespace(
-    **{name: getattr(module, name) for module, names in _KERNELS.items() for name in names.split()}
+    best_of_all=None,
+    **{name: getattr(module, name) for module, names in _KERNELS.items() for name in names.split()},
 )
 
 
@@ -138,13 +139,20 @@ def _compiled() -> SimpleNamespace:
         "mark_any": int64(uint32[:, ::1], uint16[::1], terms, words, mask, mask),
         "mark_phrase": void(*of_postings, int64[:, ::1], int64, mask),
     }
-    return SimpleNamespace(
-        **{
-            name: numba.njit(signatures[name], nogil=True, cache=True)(copy(module, name))
-            for module, names in _KERNELS.items()
-            for name in names.split()
-        }
+    made = {
+        name: numba.njit(signatures[name], nogil=True, cache=True)(copy(module, name))
+        for module, names in _KERNELS.items()
+        for name in names.split()
+    }
+    from germane.text import machine
+
+    machine.best = made["best"]
+    machine.comes_before = numba.njit(nogil=True)(machine.comes_before)
+    signature = int64(
+        int64[:, ::1], int32[:, :, ::1], words, rarity, numbers, mask, boolean, rows, float64[::1]
     )
+    best_of_all = numba.njit(signature, nogil=True, cache=True)(machine.best_of_all)
+    return SimpleNamespace(**made, best_of_all=best_of_all, table_of=machine.table_of)
 
 
 KERNEL = Kernels()

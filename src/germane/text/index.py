@@ -228,6 +228,18 @@ class Index:
             found = self._found[terms] = Word(df, tuple(slots))
         return found
 
+    @cached_property
+    def living(self) -> BoolArray:
+        """Which rows are alive, as kernels take it."""
+        return EVERYTHING if all(not len(part.living) for part in self.parts) else self.alive
+
+    def table(self, table_of: Callable[[list[Segment]], IntArray]) -> IntArray:
+        """Return where the arrays of the segments lie, as machine code takes it."""
+        found: IntArray | None = self.__dict__.get("_table")
+        if found is None:
+            found = self.__dict__["_table"] = table_of([part.segment for part in self.parts])
+        return found
+
     def numbers(self, weights: SearchWeights) -> FloatArray:
         """Return what kernels are told beside a query's words (see `kernels`); the query fills in its own."""
         found = self._numbers.get(weights)
@@ -255,6 +267,15 @@ class Index:
         """Return the id of a row."""
         segment, local = self.place(row)
         return segment.id(local).decode()
+
+    def ids(self, rows: Iterable[int]) -> list[str]:
+        """Return the ids of rows."""
+        found = []
+        for row in rows:
+            segment, local = self.place(row)
+            ids, places = segment.ids
+            found.append(str(ids[places[local] : places[local + 1]], "utf-8"))
+        return found
 
     def id_bytes(self, row: int) -> bytes:
         """Return the id of a row in UTF-8, which sorts by code point."""

@@ -136,10 +136,10 @@ def fill_bounds(
         For a range of rows: with these.
     """
     k1, b = numbers[K1], numbers[B]
-    for code in range(32):
-        table[code] = 0.0
-        range_table[code] = 0.0
+    range_table[0] = 0.0  # where a list has nothing
     for length in range(16):
+        if length < 15 and edges[field, length] == edges[field, length + 1]:
+            continue  # no length is of this class
         norm = k1 * (1 - b + b * edges[field, length] / numbers[MEAN + field])
         for count in range(1, 8):
             tf = count if count < 7 else max(edges[field, 16], 7)
@@ -246,7 +246,7 @@ def best(
     bounds = np.zeros(ranges, np.float64)
     todo = np.empty(ranges, np.int64)
     is_dense = False
-    tables = np.empty((count, 256), np.float64)
+    tables = np.zeros((count, 256), np.float64)
     range_table = np.empty(256, np.float64)
     dense_at = np.empty(count, np.int64)
     sparse = 0
@@ -271,6 +271,7 @@ def best(
             and list_fields[at] // 3 != list_fields[at - 1] // 3
         ):
             margin = WIDER  # a word of several terms is not summed list by list
+    greatest_of = np.zeros(count, np.float64)
     own_codes = np.zeros((sparse, ranges), np.uint8)
     own_starts = np.empty((sparse, ranges), np.int64)
     left = 0
@@ -288,7 +289,9 @@ def best(
         if dense_at[at] >= 0:
             here_codes = range_codes[dense_at[at]]
             for place in range(ranges):
-                bounds[place] += range_table[here_codes[place]]
+                bound = range_table[here_codes[place]]
+                bounds[place] += bound
+                greatest_of[at] = max(greatest_of[at], bound)
             continue
         own = -dense_at[at] - 1
         posting, end = begins[at], ends[at]
@@ -311,6 +314,7 @@ def best(
                     todo[left] = place
                     left += 1
             bounds[place] += range_table[code]
+            greatest_of[at] = max(greatest_of[at], range_table[code])
 
     fresh = max(numbers[FRESHNESS], 0.0)
     greatest = 0.0
@@ -341,11 +345,22 @@ def best(
                 extra[present, early] += numbers[PROXIMITY] * ceilings[present]
             if counted > 0 and numbers[ZONE] > 0:
                 extra[present, early] += numbers[ZONE] * (early / counted)
+    # Lists from the one that can add least: what stands in the first of them alone may be too little.
+    by_greatest = np.empty(count, np.int64)
+    for at in range(count):
+        place = at
+        while place > 0 and greatest_of[by_greatest[place - 1]] > greatest_of[at]:
+            by_greatest[place] = by_greatest[place - 1]
+            place -= 1
+        by_greatest[place] = at
+    idle = 0
+    idle_sum = fresh
     is_single = count == 1 and fresh == 0.0
     if is_single:
-        for code in range(256):
-            early = code & words[list_words[0], 1]
-            range_table[code] = supplemented(tables[0, code], 0.0, early, 0, numbers)
+        for code in range(32, 256):
+            if tables[0, code] > 0.0:
+                early = code & words[list_words[0], 1]
+                range_table[code] = supplemented(tables[0, code], 0.0, early, 0, numbers)
     for turn in range(3):
         # In the first turns so many of the greatest bounds; what is put off moves to the front of the list.
         least = 0.0
@@ -365,8 +380,30 @@ def best(
                 continue
             if (bounds[place] + fresh) * WIDER < limit:
                 continue
+            while idle < count - 1 and (idle_sum + greatest_of[by_greatest[idle]]) * WIDER < limit:
+                idle_sum += greatest_of[by_greatest[idle]]
+                idle += 1
             base = place << 6
             touch = 0
+            for number_of in range(idle, count if idle > 0 else 0):
+                at = by_greatest[number_of]
+                if dense_at[at] >= 0:
+                    if range_codes[dense_at[at], place] == 0:
+                        continue
+                elif own_codes[-dense_at[at] - 1, place] == 0:
+                    continue
+                posting = starts_at(at, place, dense_at, begins, range_starts, own_starts)
+                while posting < ends[at]:
+                    here = wide(rows[posting]) - base
+                    if here >= 64:
+                        break
+                    if row_word[here] == -1:
+                        row_word[here] = -2
+                        touched[touch] = here
+                        touch += 1
+                    posting += 1
+            if idle > 0 and touch == 0:
+                continue
             if is_single:
                 # Rows of one list need no sums: what its codes are worth is known.
                 posting = starts_at(0, place, dense_at, begins, range_starts, own_starts)
@@ -398,7 +435,10 @@ def best(
                     if here >= 64:
                         break
                     code = wide(codes[posting])
-                    if row_word[here] < 0:
+                    if row_word[here] == -1:
+                        if idle > 0:
+                            posting += 1
+                            continue
                         touched[touch] = here
                         touch += 1
                     row_bounds[here] += table[code]

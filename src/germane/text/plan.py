@@ -100,6 +100,14 @@ class Plan(msgspec.Struct, frozen=True):
     excluded: tuple[Filter, ...] = ()
 
     @property
+    def is_plain(self) -> bool:
+        """Whether each of its words counts in every field, and none is the whole of a compound."""
+        for word in self.words:
+            if word.is_whole or word.fields is not None:
+                return False
+        return bool(self.words)
+
+    @property
     def counted(self) -> tuple[Word, ...]:
         """The scored words that count in n, proximity and zone: all but the wholes."""
         return tuple(word for word in self.words if not word.is_whole)
@@ -107,8 +115,9 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def is_one_compound(self) -> bool:
         """Whether all its words came from one compound, which says nothing by standing together."""
-        compounds = {word.compound for word in self.counted}
-        return len(compounds) == 1 and None not in compounds
+        counted = self.counted
+        first = counted[0].compound if counted else None
+        return first is not None and all(word.compound == first for word in counted)
 
 
 def make_plan(text: str, langs: Sequence[str]) -> Plan:

@@ -57,13 +57,28 @@ def read_positions(
 ) -> int:  # fmt: skip
     """Write the positions of a posting behind what is filled, and return how much is."""
     at = wide(marks[posting >> 6])
+    begin = posting & ~63
+    end = min(begin + 64, len(codes))
     passed = 0
-    for before in range(posting & ~63, posting):
-        passed += tf_of(codes, large_at, large_tf, before)
-    while passed > 0:
-        if positions[at] < 128:
-            passed -= 1
-        at += 1
+    behind = 0
+    greatest = 0
+    for other in range(begin, posting):
+        passed += wide(codes[other]) >> 5
+        greatest = max(greatest, wide(codes[other]))
+    for other in range(posting, end):
+        behind += wide(codes[other]) >> 5
+        greatest = max(greatest, wide(codes[other]))
+    if greatest < 0xE0 and wide(marks[(posting >> 6) + 1]) - at == passed + behind:
+        at += passed  # each number of the block is one byte
+    else:
+        if greatest >= 0xE0:
+            passed = 0
+            for other in range(begin, posting):
+                passed += tf_of(codes, large_at, large_tf, other)
+        while passed > 0:
+            if positions[at] < 128:
+                passed -= 1
+            at += 1
     position = 0
     for _ in range(tf_of(codes, large_at, large_tf, posting)):
         shift = 0

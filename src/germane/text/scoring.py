@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -66,16 +67,22 @@ class Scoring:
         sections = index.statistics.sections
         self.rarity: FloatArray = np.array([idf(sections, df) for df in self.df], np.float64)
         """The idf of each."""
-        counted = sum(not word.is_whole for word in plan.words)
+        counted = len(words)
+        if plan.is_plain:
+            self._words = _plain_words(counted)
+        else:
+            counted = len(plan.counted)
+            self._words = np.array([(fields_mask(w.fields), not w.is_whole) for w in plan.words], np.int64)
         self.has_proximity = weights.proximity > 0 and counted > 1 and not plan.is_one_compound
         """Whether standing together adds to a score."""
-        self._words: IntArray = np.array(
-            [(fields_mask(word.fields), not word.is_whole) for word in plan.words], np.int64
-        )
-        self._terms = [
-            np.array([(slot, at) for at, word in enumerate(words) for slot in word.slots[number]], np.int32)
-            for number in range(len(index.parts))
+        flat = [
+            number
+            for part in range(len(index.parts))
+            for at, word in enumerate(words)
+            for slot in word.slots[part]
+            for number in (slot, at)
         ]
+        self._terms: SmallArray = np.array(flat, np.int32).reshape(len(index.parts), -1, 2)
         self._numbers: FloatArray = index.numbers(weights).copy()
         self._numbers[COUNT : NOW + 1] = counted, self.has_proximity, now
         self._marks: tuple[BoolArray, int] | None = None
@@ -104,13 +111,23 @@ class Scoring:
         allowed = self.allowed if allowed is None else allowed
         if not self.plan.words:
             return self._by_id(wanted, allowed)
+        if not self._terms.size:
+            return []
         work = KERNEL.ready(sum(self.df))
+        kept_rows = np.empty(min(wanted, self.index.size), np.int64)
+        if work.best_of_all is not None:
+            kept_scores = np.empty(len(kept_rows))
+            living = self.index.living if allowed is None else allowed
+            count = work.best_of_all(
+                self.index.table(work.table_of), self._terms, self._words, self.rarity, self._numbers,
+                living, len(living) > 0, kept_rows, kept_scores,
+            )  # fmt: skip
+            return list(zip(kept_scores[:count].tolist(), kept_rows[:count].tolist(), strict=True))
         rows: list[int] = []
         scores: list[float] = []
         floor = -np.inf
-        kept_rows = np.empty(min(wanted, self.index.size), np.int64)
         for number, part in enumerate(self.index.parts):
-            if not len(self._terms[number]):
+            if not self._terms.size:
                 continue
             kept_scores = np.empty(len(kept_rows))
             count = work.best(
@@ -140,7 +157,7 @@ class Scoring:
             return into
         work = KERNEL.ready(sum(self.df))
         for number, local, at in self._local(rows):
-            if not len(self._terms[number]):
+            if not self._terms.size:
                 continue
             here = np.zeros(len(local))
             work.scores(
@@ -163,7 +180,7 @@ class Scoring:
             return made
         work = KERNEL.ready(len(rows) * count)
         for number, local, at in self._local(rows[order]):
-            if not len(self._terms[number]):
+            if not self._terms.size:
                 continue
             here = Details(*(np.zeros((len(local), *each.shape[1:]), each.dtype) for each in made))
             work.details(
@@ -198,7 +215,7 @@ class Scoring:
             work = KERNEL.ready(sum(self.df))
             for number, part in enumerate(self.index.parts):
                 here = marked[self.index.bases[number] : self.index.bases[number + 1]]
-                if len(self._terms[number]):
+                if self._terms.size:
                     count += work.mark_any(
                         part.segment.spans, part.segment.rows, self._terms[number], self._words,
                         self._allowed_in(number, self.allowed), here,
@@ -252,6 +269,12 @@ class Scoring:
             found.append(first + self.index.bases[number])
         rows = [row for each in found for row in each.tolist()]
         return self._joined(rows, [0.0] * len(rows), wanted)
+
+
+@lru_cache(maxsize=64)
+def _plain_words(count: int) -> IntArray:
+    """Return what kernels are told of words that count everywhere."""
+    return np.array([(ALL_FIELDS, 1)] * count, np.int64)
 
 
 def fields_mask(fields: frozenset[int] | None) -> int:

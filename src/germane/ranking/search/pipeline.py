@@ -122,7 +122,7 @@ def top_by_text(index: Index, text: str, wanted: int) -> tuple[list[str], list[f
         return None
     allowed = None if plan.words and not plan.must and not plan.must_not else conditions(index, plan)
     best = Scoring(index, plan, _WEIGHTS, 0, allowed).best_pairs(wanted)
-    return [index.id(row) for _, row in best], [score for score, _ in best]
+    return index.ids([row for _, row in best]), [score for score, _ in best]
 
 
 def ordered(

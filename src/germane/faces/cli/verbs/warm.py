@@ -19,7 +19,7 @@ compiles while it answers, for half a minute, and answers more slowly until then
 
 
 def warm(ctx: typer.Context, db: Db = None, as_json: Json = False) -> None:
-    """Compile what makes searching fast, and keep it beside the package."""
+    """Compile what makes searching fast, once."""
     given = Given.of(ctx, db, as_json)
     from germane.text.compiled import warm as compile_all
 
