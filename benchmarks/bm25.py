@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -57,6 +57,63 @@ def plain_scores(documents: Terms, queries: Terms) -> list[FloatArray]:
         return scored
 
     return [sum((weight(term) for term in terms), np.zeros(len(documents))) for terms in queries]
+
+
+class Exact:
+    """BM25 of the terms of some queries alone, over texts that are read once: what `plain_scores` would give.
+
+    Parameters
+    ----------
+    documents : iterable of sequence of str
+        Analysed terms, one document after the other.
+    wanted : iterable of str
+        The terms that will be asked for.
+    """
+
+    def __init__(self, documents: Iterable[Sequence[str]], wanted: Iterable[str]) -> None:
+        sought = frozenset(wanted)
+        held: dict[str, tuple[list[int], list[int]]] = {term: ([], []) for term in sought}
+        lengths = []
+        for number, terms in enumerate(documents):
+            lengths.append(len(terms))
+            for term in sought.intersection(terms):
+                numbers, counts = held[term]
+                numbers.append(number)
+                counts.append(terms.count(term))
+        self._held = held
+        self.size = len(lengths)
+        of = np.array(lengths, np.float64)
+        self._norm = K1 * (1 - B + B * of / of.mean())
+
+    def scores(self, terms: Iterable[str]) -> FloatArray:
+        """Score every document; without the constant ``k1 + 1``."""
+        scored: FloatArray = np.zeros(self.size)
+        for term in terms:
+            numbers, counts = (np.array(of, np.int64) for of in self._held[term])
+            idf = math.log((self.size - len(numbers) + 0.5) / (len(numbers) + 0.5) + 1)
+            scored[numbers] += idf * counts / (counts + self._norm[numbers])
+        return scored
+
+    def holds(self, terms: Iterable[str]) -> int:
+        """Return how many documents hold one of the terms."""
+        return len(set().union(*(self._held[term][0] for term in terms)))
+
+
+def overlap(scores: FloatArray, found: Sequence[int], limit: int) -> float | None:
+    """Return which share of the best is among what was found; None where nothing matches.
+
+    Of documents with equal scores any will do.
+
+    Examples
+    --------
+    >>> overlap(np.array([3.0, 2.0, 2.0, 1.0]), [0, 2], 2)
+    1.0
+    """
+    best = np.sort(scores[scores > 0])[::-1][:limit]
+    if not len(best):
+        return None
+    least = best[-1] * (1 - 1e-9)
+    return sum(bool(scores[number] >= least) for number in found[:limit]) / len(best)
 
 
 def ranking(scores: FloatArray, limit: int) -> list[int]:

@@ -205,40 +205,6 @@ def first_search() -> str:
     return table(head, rows)
 
 
-def speed() -> str:
-    """Show putting and querying, each system beside Germane."""
-    systems = results("speed")["systems"]
-    ours = systems[0]
-    building = table(
-        ["system", "build, wall s", "sections per core-second", "against germane", "on disk, MB"],
-        [
-            [
-                each["name"],
-                f"{each['build_wall_s']:.2f}",
-                f"{each['sections_per_core_s']:,.0f}",
-                f"{each['sections_per_core_s'] / ours['sections_per_core_s']:.2f}",
-                _megabytes(each["bytes"]),
-            ]
-            for each in systems
-        ],
-    )
-    asking = table(
-        ["words", *(f"{each['name']}, p50 / p99 us" for each in systems), "germane / fastest, p50", "p99"],
-        [
-            [
-                length,
-                *(
-                    f"{each['queries'][length]['p50_us']:,.0f} / {each['queries'][length]['p99_us']:,.0f}"
-                    for each in systems
-                ),
-                *(_ratio(systems, length, key) for key in ("p50_us", "p99_us")),
-            ]
-            for length in ours["queries"]
-        ],
-    )
-    return f"{building}\n\n{asking}"
-
-
 def signals() -> str:
     """Show what is recorded in a second, each contestant beside the others."""
     found = results("signals")
@@ -433,11 +399,6 @@ def _best(of: Results, shape: str) -> str:
     return f"{found['p50_us']:,.0f} / {found['p99_us']:,.0f}" if found else "-"
 
 
-def _ratio(systems: list[Results], length: str, key: str) -> str:
-    ours, *others = (each["queries"][length][key] for each in systems)
-    return f"{ours / min(others):.1f}"
-
-
 def _depth() -> int:
     return int(results("quality")["settings"]["depth"])
 
@@ -472,7 +433,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "learning": learning,
     "first-search": first_search,
-    "speed": speed,
     "signals": signals,
     "retrieval": retrieval,
     "personal": personal,
@@ -488,10 +448,10 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def written(page: str) -> str:
     """Return a page with every table as the results give it."""
-    from benchmarks import recommended  # which is made with what is here
+    from benchmarks import recommended, timed  # which are made with what is here
 
-    assert not TABLES.keys() & recommended.TABLES.keys()
-    tables = {**TABLES, **recommended.TABLES}
+    tables = {**TABLES, **recommended.TABLES, **timed.TABLES}
+    assert len(tables) == sum(map(len, (TABLES, recommended.TABLES, timed.TABLES)))
 
     def fill(match: re.Match[str]) -> str:
         return f"{match[1]}\n{tables[match['name']]()}\n\n{match[3]}"
@@ -501,9 +461,10 @@ def written(page: str) -> str:
 
 def plots() -> dict[Path, str]:
     """Return the plots that the pages show, by their files."""
-    from benchmarks import simulated
+    from benchmarks import simulated, timed
 
-    return {PAGE.parent / f"quality-{part}.svg": simulated.plot(part) for part in ("feeds", "searches")}
+    found = {PAGE.parent / f"quality-{part}.svg": simulated.plot(part) for part in ("feeds", "searches")}
+    return {**found, PAGE.parent / "speed.svg": timed.plot()}
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ import germane
 from benchmarks.foretold import Holding, Step, perform, plan, pulse, read, stages
 from germane.log import journal
 from germane.log.tables import FOLDED_NAMES
-from germane.text.stored import to_arrays
+from germane.text.stored import canonical
 
 ROOT = Path(__file__).resolve().parents[1]
 LOOK_EVERY = 5
@@ -174,7 +174,7 @@ def bits(db: germane.Database) -> str:
             digest.update(name.encode())
             for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2"):
                 digest.update(repr(row).encode())
-        for name, array in to_arrays(db._text.at(connection)).items():
+        for name, array in canonical(db._text.at(connection)).items():
             digest.update(f"{name} {array.dtype} {array.shape}".encode())
             digest.update(array.tobytes())
     return digest.hexdigest()

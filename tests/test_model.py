@@ -72,7 +72,7 @@ def small_is_large() -> Iterator[None]:
     """Let few items make many segments, and checkpoints worth their while."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TextView, "worth_saving", 2)
-        patch.setattr(view, "BLOCK", 3)
+        patch.setattr(view, "ROWS", 3)
         yield
 
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from germane.model.weights import SearchWeights, SessionWeights
     from germane.model.where import where
     from germane.sessions.session import Session
+    from germane.text.compiled import warm
 
 __all__ = [
     "Annotation", "AuditEntry", "BeyondRetention", "Busy", "CheckReport", "Conflict", "Corruption",
@@ -63,7 +64,7 @@ __all__ = [
     "Schema",
     "SchemaError", "SearchStats", "SearchWeights", "Session", "SessionClosed", "SessionReading",
     "SessionSnapshot", "SessionSummary", "SessionWeights", "Signal", "Skipped", "Stats", "TermStat",
-    "UserState", "__version__", "open", "to_json", "to_plain", "where",
+    "UserState", "__version__", "open", "to_json", "to_plain", "warm", "where",
 ]  # fmt: skip
 
 # Imported when first asked for, so that what needs no database does not wait for NumPy.
@@ -87,6 +88,7 @@ _HOME = {
     "model.weights": "SearchWeights SessionWeights",
     "model.where": "where",
     "sessions.session": "Session",
+    "text.compiled": "warm",
 }
 _HOME_OF = {name: f"germane.{home}" for home, names in _HOME.items() for name in names.split()}
 

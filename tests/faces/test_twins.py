@@ -58,6 +58,7 @@ VERBS_OF_THEIR_OWN = {
     "replay": "germane.evaluation.replay",
     "tune": "germane.evaluation.tune",
     "version": "germane.__version__",
+    "warm": "germane.warm",
     "shell": "query, again and again",
 }
 

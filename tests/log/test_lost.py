@@ -94,7 +94,7 @@ def test_damaged_rows_are_said_and_folded_anew(tmp_path: Path, change: str) -> N
 def test_a_read_only_store_is_left_as_it_is(tmp_path: Path) -> None:
     store = filled(tmp_path / "store")
     (checkpoint,) = (store / "views").iterdir()
-    (checkpoint / "tf.npy").unlink()
+    (checkpoint / "0-codes.npy").unlink()
     before = sorted(path.name for path in store.rglob("*"))
     with germane.open(store, read_only=True) as db:
         assert db.search("lamp").total == 300

@@ -12,7 +12,7 @@ import pytest
 
 import germane
 from germane import Item
-from germane.text.stored import to_arrays
+from germane.text.stored import canonical
 
 THREADS = 8
 STEPS = 20
@@ -125,7 +125,7 @@ def test_an_index_is_written_out_while_others_add_to_its_vocabulary(
             while not stop.is_set():
                 with db._journal.read() as connection:
                     held = db._text.at(connection)
-                    assert len(to_arrays(held)["term_ends"]) == held.total_terms() + 1
+                    assert len(canonical(held)["term_ends"]) == held.total_terms() + 1
 
         together(write, write_out, write_out)
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any
 
 import pytest
 
 import germane
-from germane.ranking.audience import NOBODY
-from germane.ranking.calls import SEARCH_DEFAULTS
-from germane.ranking.search.candidates import find_candidates
-from germane.ranking.search.order import best
-from germane.ranking.search.request import search_request
-from germane.ranking.search.score import Scorer
 from oracle.search import Answer, Oracle
 from text.corpora import Corpus, corpus, query, section, weights
 
@@ -50,21 +43,7 @@ def assert_equal(corpus: Corpus, oracle: Oracle, text: str) -> None:
         weights=germane.SearchWeights(**numbers),
     )  # fmt: skip
     assert ids == [result.id for result in page.items], context
-    assert one_by_one(
-        corpus.db, text, offset + limit, match=match, collections=collections, lang=lang,
-        weights=germane.SearchWeights(**numbers),
-    )[offset:] == ids, context  # fmt: skip
     assert scores == [result.raw for result in page.items], context
-
-
-def one_by_one(db: germane.Database, text: str, wanted: int, **how: Any) -> list[str]:
-    """Return the best ids where the bound is asked after each row, and not after 64."""
-    with db._moments.at() as moment:
-        request = search_request(text, **{**SEARCH_DEFAULTS, **how})
-        candidates = find_candidates(moment.index, moment.views.catalogs, moment.connection, request, NOBODY)
-        scorer = Scorer(moment.index, candidates, request.weights, moment.now)
-        rows = best(scorer, wanted, NOBODY.muted, step=1).rows.tolist()
-        return [moment.index.id_bytes(row).decode() for row in rows]
 
 
 def assert_same_order(page: germane.Page, wanted: Answer, offset: int, limit: int, context: str) -> None:
@@ -153,4 +132,3 @@ def test_what_is_pruned_could_not_have_entered() -> None:
                 numbers = germane.SearchWeights(proximity=weight)
                 page = db.search(text, weights=numbers, limit=limit)
                 assert [result.id for result in page.items] == [hit.id for hit in wanted[:limit]]
-                assert one_by_one(db, text, limit, weights=numbers) == [hit.id for hit in wanted[:limit]]

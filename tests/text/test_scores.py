@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from germane.model.weights import SearchWeights
+from germane.text.arrays import offsets
 from germane.text.bm25f import field_score, idf
 from germane.text.freshness import freshness
-from germane.text.proximity import proximity
-from germane.text.zone import zone
+from germane.text.postings import nearness
+from germane.text.zone import is_early, zone
 
 positions = st.lists(st.lists(st.integers(0, 30), max_size=5).map(sorted), min_size=1, max_size=5)
+
+
+def proximity(lists: list[list[int]]) -> float:
+    """The kernel's, which is given the words that occur."""
+    present = [at for at in lists if at]
+    if len(present) < 2:
+        return 0.0
+    starts = offsets(np.array([len(at) for at in present]))
+    return float(
+        nearness(
+            np.array([*chain.from_iterable(present)]),
+            starts,
+            len(present),
+            len(lists),
+            np.empty((4, 100), np.int64),
+        )
+    )
 
 
 def brute_force(lists: list[list[int]]) -> float:
@@ -73,9 +93,8 @@ def test_a_field_score_rises_with_tf_and_falls_with_length(
 
 
 def test_zone_is_a_strict_fifth() -> None:
-    first = [np.array([0, 1, 2, -1])]
-    assert zone(first, np.array([10, 10, 10, 10])).tolist() == [1.0, 1.0, 0.0, 0.0]
-    assert zone([], np.array([10])).tolist() == [0.0]
+    assert is_early(np.array([0, 1, 2]), np.array([10, 10, 10])).tolist() == [True, True, False]
+    assert zone(np.zeros((1, 0), np.uint8)).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ def test_signals_leave_what_was_derived_from_the_index() -> None:
         db.put(Item(id=id, body=f"lamp {id}"))
         db.search("lamp")
     before = index_of(db)
-    lengths = before.lengths
+    parts = before.parts
     receipt = db.signal("view", "a")
     after = index_of(db)
     assert after.seq == receipt.seq == before.seq + 1
-    assert after.lengths is lengths
+    assert after.parts is parts
     assert db.search("lamp").as_of == receipt.seq
     db.put(Item(id="d", body="lamp d"))
-    assert index_of(db).lengths is not lengths
+    assert index_of(db).parts is not parts
     assert db.search("lamp").total == 4

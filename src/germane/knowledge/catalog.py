@@ -18,7 +18,7 @@ from germane.log.checkpoint import Arrays
 from germane.log.content import State, documents_changed_since, listed, states_changed_since
 from germane.log.snapshot import SnapshotView
 from germane.model.reports import Finding
-from germane.text.segment import BoolArray
+from germane.text.arrays import BoolArray
 
 META = "meta."
 """What the name of a column of metadata begins with."""

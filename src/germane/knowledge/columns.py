@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Made = TypeVar("Made")

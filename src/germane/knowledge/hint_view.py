@@ -14,7 +14,7 @@ from germane.log.saved import differing
 from germane.log.snapshot import SnapshotView
 from germane.model.reports import Finding
 from germane.text.analysis import VERSION
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 FORMAT = "1"
 """Version of the form in which checkpoints are written."""

@@ -19,7 +19,7 @@ import numpy as np
 from germane.log.events import metadata_from_plain
 from germane.model.values import Value
 from germane.text.analysis import Kind, analyzer
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 

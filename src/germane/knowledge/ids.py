@@ -9,7 +9,7 @@ import apsw
 import msgspec
 import numpy as np
 
-from germane.text.segment import IntArray
+from germane.text.arrays import IntArray
 
 MOST = 131_072
 """Ids that are remembered: about 30 MB."""

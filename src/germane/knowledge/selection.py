@@ -15,7 +15,7 @@ from germane.knowledge.columns import BOOL, FLOAT, INT, STRING, TIME, Column
 from germane.model.filters import Comparison, Filter, Joined, Not, Or, State
 from germane.model.times import to_micros
 from germane.model.values import Scalar
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 SEVERAL = ("tags", "document")
 """Fields of which an item may have several values: a comparison holds when it does for any of them."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from germane.knowledge.columns import STRING, Column, Texts
 from germane.log.checkpoint import Arrays
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 FORMAT = "1"
 """Of the arrays, and of how they follow from the tables."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -143,33 +143,63 @@ def _strike(connection: apsw.Connection) -> None:
         connection.execute("PRAGMA writable_schema = RESET")
 
 
+_PUT = (
+    "INSERT INTO item (ordinal, id, rev, type, creator, metadata, tags, collection, kind, created_at,"
+    " seq, live) VALUES (?1, ?2, ?3, coalesce((SELECT type FROM content WHERE rev = ?3), ''), ?4, ?5, ?6,"
+    " ?7, ?8, ?9, ?10, 1)"
+    " ON CONFLICT (ordinal) DO UPDATE SET rev = excluded.rev, type = excluded.type,"
+    " creator = excluded.creator, metadata = excluded.metadata, tags = excluded.tags,"
+    " collection = excluded.collection, kind = excluded.kind, created_at = excluded.created_at,"
+    " seq = excluded.seq, live = 1"
+)
+
+
+def put_items(connection: apsw.Connection, puts: Sequence[tuple[int, PutItem]]) -> None:
+    """Fold puts of items, each with its position: as one by one, but with a statement for all of a table."""
+    known = _known(connection, [event.id for _, event in puts])
+    following = next_ordinal(connection)
+    heard = {ordinal for ordinal, _ in known.values()}
+    versions = []
+    latest: dict[int, tuple[int, PutItem]] = {}
+    for seq, event in puts:
+        ordinal, rev = known.get(event.id) or (following, None)
+        if ordinal == following:
+            following += 1
+        if rev != event.rev:
+            versions.append((ordinal, seq, event.rev))
+            known[event.id] = ordinal, event.rev
+        latest[ordinal] = seq, event
+    connection.executemany(
+        _PUT,
+        [
+            (ordinal, event.id, event.rev, event.creator, plain(event.metadata) if event.metadata else "{}",
+             plain(event.tags) if event.tags else "[]", event.collection, event.kind, event.created_at, seq)
+            for ordinal, (seq, event) in latest.items()
+        ],
+    )  # fmt: skip
+    connection.executemany("INSERT INTO version VALUES (?, ?, ?)", versions)
+    if heard:
+        connection.executemany("DELETE FROM tag WHERE ordinal = ?", [(ordinal,) for ordinal in heard])
+    for ordinal, (_, event) in latest.items():
+        if event.tags:
+            _tag(connection, ordinal, event.tags)
+        if event.embedding is not None or ordinal in heard:
+            _embed(connection, ordinal, event.embedding)
+
+
+def _known(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """Return the ordinals and revisions of those of the items that have a row."""
+    return {
+        id: (ordinal, rev)
+        for id, ordinal, rev in connection.execute(
+            "SELECT item.id, ordinal, rev FROM json_each(?) CROSS JOIN item ON item.id = value",
+            (plain(sorted(ids)),),
+        )
+    }
+
+
 def _put_item(connection: apsw.Connection, seq: int, event: PutItem) -> None:
-    content = connection.execute("SELECT type FROM content WHERE rev = ?", (event.rev,)).fetchone()
-    kind_of_body = content[0] if content else ""
-    row = (event.rev, kind_of_body, event.creator, plain(event.metadata), plain(event.tags))
-    rest = (event.collection, event.kind, event.created_at, seq)
-    found = connection.execute("SELECT ordinal, rev FROM item WHERE id = ?", (event.id,)).fetchone()
-    if found is None:
-        ordinal = next_ordinal(connection)
-        connection.execute(
-            "INSERT INTO item (ordinal, id, rev, type, creator, metadata, tags, collection, kind, created_at,"
-            " seq, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-            (ordinal, event.id, *row, *rest),
-        )
-    else:
-        ordinal = found[0]
-        connection.execute(
-            "UPDATE item SET rev = ?, type = ?, creator = ?, metadata = ?, tags = ?, collection = ?, "
-            " kind = ?, created_at = ?, seq = ?, live = 1 WHERE ordinal = ?",
-            (*row, *rest, ordinal),
-        )
-    if found is None or found[1] != event.rev:
-        connection.execute("INSERT INTO version VALUES (?, ?, ?)", (ordinal, seq, event.rev))
-    if found is not None:
-        connection.execute("DELETE FROM tag WHERE ordinal = ?", (ordinal,))
-    _tag(connection, ordinal, event.tags)
-    if found is not None or event.embedding is not None:
-        _embed(connection, ordinal, event.embedding)
+    put_items(connection, ((seq, event),))
 
 
 def next_ordinal(connection: apsw.Connection) -> int:
@@ -190,8 +220,7 @@ def _hear_of(connection: apsw.Connection, ids: Iterable[str]) -> None:
 
 
 def _tag(connection: apsw.Connection, ordinal: int, tags: tuple[str, ...]) -> None:
-    for tag in tags:
-        connection.execute("INSERT INTO tag VALUES (?, ?)", (tag, ordinal))
+    connection.executemany("INSERT INTO tag VALUES (?, ?)", [(tag, ordinal) for tag in tags])
 
 
 def _embed(connection: apsw.Connection, ordinal: int, embedding: bytes | None) -> None:
@@ -231,8 +260,8 @@ def _delete_item(connection: apsw.Connection, seq: int, event: DeleteItem) -> No
 
 
 def _put_document(connection: apsw.Connection, seq: int, event: PutDocument) -> None:
-    for item in event.items:
-        _put_item(connection, seq, item)
+    if event.items:
+        put_items(connection, [(seq, item) for item in event.items])
     connection.execute(
         "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
         (event.docid, event.title, event.root, event.source, event.digest, plain(event.metadata),

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +16,10 @@ import apsw
 
 from germane.log.chain import BEFORE_ALL_TIMES, Told, chained
 from germane.log.durability import WalSync
-from germane.log.events import DeclareSchema, Event, encode
+from germane.log.events import DeclareSchema, Event, PutItem, encode
 from germane.log.failures import translated
 from germane.log.file import BUSY_MS, JournalFile, pragma
-from germane.log.fold import fold, folded, is_marked, mark, refold
+from germane.log.fold import fold, folded, is_marked, mark, put_items, refold
 from germane.log.reader import Reader, last, remembered
 from germane.log.tables import APPLICATION_ID, FOLDED, SESSIONS, TRUTH
 from germane.log.tip import Tip
@@ -33,6 +33,11 @@ WAL_PAGES = 4_096
 
 _SCRUB_MS = 50
 """How long one attempt to empty the write-ahead log waits for readers, and until the next."""
+
+_APPEND = "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)"
+
+Content = tuple[str, str, str | None, str | None, str | None, str | bytes]
+"""A content as the journal keeps it: rev, type, lang, title, description and body."""
 
 _Given = TypeVarTuple("_Given")
 _Decided = TypeVar("_Decided")
@@ -82,11 +87,27 @@ class Writer:
         self.has_changed = True
         kind, data = encode(event)
         checksum = chained(self.tip.checksum, seq, at, self.now, kind, data)
-        self._execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (seq, at, self.now, kind, data, checksum))
+        self._execute(_APPEND, (seq, at, self.now, kind, data, checksum))
         self.tip.move(event, seq, self.now, checksum)
         if is_marked(seq, event):
             self.reached = seq
         return seq
+
+    def append_puts(self, events: Sequence[PutItem]) -> None:
+        """Append puts of items that happen now: as `append` does, in a few statements for all."""
+        if not events:
+            return
+        told = list(enumerate(events, self.tip.head + 1))
+        put_items(self.connection, told)
+        self.has_changed = True
+        checksum, now, rows = self.tip.checksum, self.now, []
+        for seq, event in told:
+            kind, data = encode(event)
+            checksum = chained(checksum, seq, now, now, kind, data)
+            rows.append((seq, now, now, kind, data, checksum))
+        self.connection.executemany(_APPEND, rows)
+        self.reached, last_of_all = told[-1]
+        self.tip.move(last_of_all, self.reached, now, checksum)
 
     def change(self) -> None:
         """Say that something was changed by other means than appending: nothing remembered holds."""
@@ -103,10 +124,11 @@ class Writer:
         body: str | bytes,
     ) -> None:
         """Keep a content under its rev; the same one is kept once."""
-        self.connection.execute(
-            "INSERT OR IGNORE INTO content VALUES (?, ?, ?, ?, ?, ?)",
-            (rev, type, lang, title, description, body),
-        )
+        self.keep_all(((rev, type, lang, title, description, body),))
+
+    def keep_all(self, contents: Iterable[Content]) -> None:
+        """Keep many contents, each given as `keep` takes it."""
+        self.connection.executemany("INSERT OR IGNORE INTO content VALUES (?, ?, ?, ?, ?, ?)", contents)
 
 
 class Journal:
@@ -222,6 +244,28 @@ class Journal:
         self._idle.append(reader)
         if self._closed:
             self._let_go()
+
+    def glance(self) -> tuple[int, int] | None:
+        """Return the epoch and the position of the last event if nothing was written since they were read.
+
+        It takes a tenth of the time of a read transaction, and says None when one is needed.
+        """
+        self._refuse_forked()
+        if self.path is None or self._closed:
+            return None
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return None
+        try:
+            seen: tuple[int, int] | None = connection.still("place")
+        except apsw.Error:
+            seen = None
+        finally:
+            self._idle.append(connection)
+            if self.closed:
+                self._let_go()
+        return seen
 
     @contextmanager
     def write(self, is_bare: bool = False) -> Iterator[Writer]:

@@ -37,13 +37,22 @@ class Reader(apsw.Connection):
         self._is_inside = False
         self._run("ROLLBACK")
 
+    def still(self, name: str) -> Any:
+        """Return what was remembered, None if anything was written since; outside a transaction."""
+        if name in self._remembered:
+            self._run("PRAGMA data_version").fetchall()  # looks at the file; the number is told after it
+            if self.data_version() == self._version:
+                return self._remembered[name]
+        return None
+
     def remember(self, name: str, read: Callable[[apsw.Connection], Told]) -> Told:
         """Return what a function reads of this state of the file, reading it once."""
         if not self._is_inside:
             return read(self)
         if not self._is_current:
             # A transaction sees the file as of its first statement, which may be this one: it reads, too.
-            version = self._run("PRAGMA data_version").get
+            self._run("PRAGMA data_version").fetchall()
+            version = self.data_version()
             if version != self._version:
                 self._remembered, self._version = {}, version
             self._is_current = True

@@ -50,11 +50,13 @@ class SnapshotView(ABC, Generic[Kept]):
     title: ClassVar[str]
     part: ClassVar[str]
     """What findings are about."""
+    _writable: ClassVar[bool] = False
+    """Whether the arrays of a checkpoint can be written to; no file changes."""
     worth_saving: ClassVar[int]
     """Items whose reading a checkpoint must save the next process to be worth writing."""
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._checkpoints = Checkpoints(self.name, self.title, store, folder, is_read_only)
+        self._checkpoints = Checkpoints(self.name, self.title, store, folder, is_read_only, self._writable)
         self._turn = threading.Lock()
         self._kept: Kept | None = None
         self._unsaved = 0
@@ -85,6 +87,11 @@ class SnapshotView(ABC, Generic[Kept]):
             self._kept, count = self._caught_up(connection, seq, turn)
             self._unsaved += count
             return self._kept
+
+    def kept(self, place: tuple[int, int]) -> Kept | None:
+        """Return what is kept of an epoch and a position, None when that is something else."""
+        kept = self._kept
+        return kept if kept is not None and (kept.epoch, kept.seq) == place else None
 
     def save(self, connection: apsw.Connection) -> None:
         """Write a checkpoint, if that spares the next process enough work.

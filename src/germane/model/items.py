@@ -6,19 +6,22 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
 from germane.model.embeddings import check_embedding
 from germane.model.errors import InvalidArgument, quoted
+from germane.model.frozen import FrozenDict
 from germane.model.languages import language_name
 from germane.model.times import to_datetime, to_micros
 from germane.model.values import Value, check_id, check_metadata, check_names, check_text
 
-_CHECKS: dict[str, Callable[[object, str], str]] = {
+_OPTIONAL: dict[str, Callable[[object, str], str]] = {
     "id": check_id, "title": check_text, "description": check_text, "creator": check_id,
-    "collection": check_id, "kind": check_id,
 }  # fmt: skip
+_NO_METADATA: FrozenDict[Value] = FrozenDict()
+_NO_TAGS: tuple[str, ...] = ()
 _MIME = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 
 
@@ -77,8 +80,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     type: str = "text/markdown"
     description: str | None = None
     creator: str | None = None
-    metadata: Mapping[str, Value] = msgspec.field(default_factory=dict)
-    tags: Iterable[str] = ()
+    metadata: Mapping[str, Value] = msgspec.field(default_factory=lambda: _NO_METADATA)
+    tags: Iterable[str] = _NO_TAGS
     collection: str = "main"
     kind: str = "default"
     lang: str | None = None
@@ -87,16 +90,26 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     rev: str = ""
 
     def __post_init__(self) -> None:
+        # Most fields of most items are as they came, and need not be set again.
         force = msgspec.structs.force_setattr
-        for field, check in _CHECKS.items():
+        for field, check in _OPTIONAL.items():
             value = getattr(self, field)
-            if value is not None or field in ("collection", "kind"):
-                force(self, field, check(value, field))
-        force(self, "body", check_body(self.body))
-        force(self, "type", check_type(self.type))
-        force(self, "metadata", check_metadata(self.metadata))
-        force(self, "tags", check_names(self.tags, "tags"))
-        force(self, "lang", check_lang(self.lang))
+            if value is not None and (checked := check(value, field)) is not value:
+                force(self, field, checked)
+        if (collection := check_id(self.collection, "collection")) is not self.collection:
+            force(self, "collection", collection)
+        if (kind := check_id(self.kind, "kind")) is not self.kind:
+            force(self, "kind", kind)
+        if (body := check_body(self.body)) is not self.body:
+            force(self, "body", body)
+        if (mime := check_type(self.type)) is not self.type:
+            force(self, "type", mime)
+        if self.metadata is not _NO_METADATA:
+            force(self, "metadata", check_metadata(self.metadata))
+        if self.tags is not _NO_TAGS:
+            force(self, "tags", check_names(self.tags, "tags"))
+        if self.lang is not None:
+            force(self, "lang", check_lang(self.lang))
         if self.created_at is not None:
             force(self, "created_at", to_datetime(to_micros(self.created_at, "created_at")))
         if self.embedding is not None:
@@ -139,7 +152,12 @@ def check_body(value: object) -> str | bytes:
 
 def check_type(value: object) -> str:
     """Return a MIME type in lower case, without parameters."""
-    text = check_text(value, "type").split(";")[0].strip().lower()
+    return _mime(check_text(value, "type"))
+
+
+@lru_cache(maxsize=256)
+def _mime(value: str) -> str:
+    text = value.split(";")[0].strip().lower()
     if not _MIME.fullmatch(text) or len(text) > 127:
         raise InvalidArgument("type", f"{quoted(value)} is no MIME type: give one like 'text/markdown'")
     return text
@@ -159,15 +177,16 @@ def check_lang(value: object, field: str = "lang") -> str | None:
 
 def rev_of(type: str, lang: str | None, title: str | None, description: str | None, body: str | bytes) -> str:
     """Return the hash of an item's content: BLAKE2b-160 over its length-prefixed parts, in hex."""
-    digest = hashlib.blake2b(digest_size=20)
+    told = []
     for part in (type, lang, title, description, body):
         if part is None:
-            digest.update(b"-")
-            continue
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(b"%c%d:" % (b"s" if isinstance(part, str) else b"b", len(data)))
-        digest.update(data)
-    return digest.hexdigest()
+            told.append(b"-")
+        elif isinstance(part, str):
+            data = part.encode()
+            told += (b"s%d:" % len(data), data)
+        else:
+            told += (b"b%d:" % len(part), part)
+    return hashlib.blake2b(b"".join(told), digest_size=20).hexdigest()
 
 
 def hash_id(*parts: str | int) -> str:

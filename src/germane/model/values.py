@@ -24,6 +24,8 @@ def check_text(value: object, field: str) -> str:
     """Return a string that can be stored: any text but lone surrogates."""
     if not isinstance(value, str):
         raise InvalidArgument(field, f"must be a string, not {type(value).__name__}")
+    if type(value) is str and value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -18,7 +18,7 @@ from germane.people.relations import Relations, ordinal_of, relations_of
 from germane.people.taste import Taste
 from germane.people.tastes import Tastes
 from germane.ranking.views import Views
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 from germane.vectors.matrix import Rows, Vectors
 
 Since = Callable[[str], list[tuple[str, str]]]

@@ -22,8 +22,8 @@ from germane.ranking.retrieve.explain import explain_retrieve
 from germane.ranking.retrieve.pipeline import retrieve
 from germane.ranking.retrieve.request import RetrieveRequest, retrieve_request
 from germane.ranking.search.explain import explain_search
-from germane.ranking.search.pipeline import search, top
-from germane.ranking.search.request import BY_TEXT, SearchRequest, search_request
+from germane.ranking.search.pipeline import search, top, top_by_text
+from germane.ranking.search.request import BY_TEXT, SearchRequest, encodable, search_request
 from germane.ranking.session import resolved
 from germane.sessions.context import Context
 from germane.sessions.session import Session
@@ -162,6 +162,11 @@ class RankingCalls:
         >>> db.top("red")[0]
         ['a']
         """
+        if not same and isinstance(text, str) and type(k) is int and 1 <= k <= 1000:
+            index = self._moments.index()
+            found = None if index is None else top_by_text(index, encodable(text), k)
+            if found is not None:
+                return found
         for name in same:
             if name not in SEARCH_DEFAULTS or name in ("limit", "mode"):
                 raise InvalidArgument(name, "is no parameter of top")

@@ -110,6 +110,11 @@ class Moments:
         self._turn = threading.Lock()
         self._pasts: dict[tuple[int, int], _Past] = {}
 
+    def index(self) -> Index | None:
+        """Return the present text index if it is at hand: nothing was written since it was made."""
+        place = self._journal.glance()
+        return None if place is None else self._views.text.kept(place)
+
     def at(self, as_of: int | datetime | None = None) -> AbstractContextManager[Moment]:
         """Give the present, or the store at a position or a time.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from germane.model.weights import SearchWeights
-from germane.text.segment import IntArray, SmallArray
+from germane.text.arrays import IntArray, SmallArray
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from germane.model.times import DAY, Micros
+from germane.text.arrays import IntArray
 from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
 
 
 def freshness(created_at: IntArray, now: Micros, half_life_days: float) -> FloatArray:

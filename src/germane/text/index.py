@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from germane.text.segment import BoolArray, IntArray, Segment, SmallArray, fields_of, spread
+from germane.model.weights import SearchWeights
+from germane.text.arrays import BoolArray, FloatArray, IntArray, SmallArray
+from germane.text.segment import Segment
+from germane.text.vocabulary import Vocabulary
+
+REMEMBERED = 16
+"""Weights whose numbers are kept."""
+WORDS = 10_000
+"""Words whose places are kept."""
+EVERYTHING: BoolArray = np.zeros(0, np.bool_)
+"""To kernels: every row is allowed."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,36 @@ class Part:
     def count(self) -> int:
         """Rows that are alive."""
         return int(np.count_nonzero(self.alive))
+
+    @cached_property
+    def living(self) -> BoolArray:
+        """Which rows are alive, as kernels take it."""
+        return EVERYTHING if self.count == len(self.segment) else self.alive
+
+    def holding(self, slots: Iterable[int], fields: int = 7) -> BoolArray:
+        """Return which live rows hold any of some terms in given fields (bit 0 heading, 1 body, 2 code)."""
+        segment = self.segment
+        marked = np.zeros(len(segment), np.bool_)
+        for slot in slots:
+            if slot < 0:
+                continue
+            begins = segment.spans[slot].tolist()
+            for which in range(3):
+                if fields >> which & 1 and begins[which] < begins[which + 1]:
+                    marked[segment.rows[begins[which] : begins[which + 1]]] = True
+        if len(self.living):
+            marked &= self.alive
+        return marked
+
+    def df(self, slots: list[int]) -> int:
+        """Return how many live rows hold any of some terms."""
+        held = [slot for slot in slots if slot >= 0]
+        if len(held) == 1 and not len(self.living):
+            begins = self.segment.spans[held[0]].tolist()
+            sizes = [after - before for before, after in pairwise(begins)]
+            if sizes.count(0) == 2:
+                return sum(sizes)
+        return int(np.count_nonzero(self.holding(held))) if held else 0
 
 
 @dataclass(frozen=True)
@@ -56,20 +97,19 @@ class Statistics:
         """Return avgdl of a field over the sections where it is not empty; 0.0 where there are none."""
         return self.tokens[which] / self.filled[which] if self.filled[which] else 0.0
 
-    def changed_by(self, part: Part | Segment, rows: IntArray, sign: int) -> Statistics:
+    def changed_by(self, segment: Segment, rows: IntArray | slice, sign: int) -> Statistics:
         """Return the statistics after rows came (+1) or went (-1)."""
-        segment = part.segment if isinstance(part, Part) else part
         lengths = segment.lengths[rows]
         tokens = lengths.sum(axis=0, dtype=np.int64)
         filled = np.count_nonzero(lengths, axis=0)
         shelves = dict(self.shelves)
-        numbers, counts = np.unique(segment.shelves[rows], return_counts=True)
-        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            shelves[number] = shelves.get(number, 0) + sign * count
-            if not shelves[number]:
-                del shelves[number]
+        for number, count in enumerate(np.bincount(segment.shelves[rows]).tolist()):
+            if count:
+                shelves[number] = shelves.get(number, 0) + sign * count
+                if not shelves[number]:
+                    del shelves[number]
         return Statistics(
-            self.sections + sign * len(rows),
+            self.sections + sign * len(lengths),
             _add(self.tokens, tokens, sign),
             _add(self.filled, filled, sign),
             shelves,
@@ -77,32 +117,19 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Postings:
-    """Where one word stands: rows of the index, ascending, and in each its occurrences.
+class Word:
+    """Where a word of a query stands: any of its terms will do.
 
     Parameters
     ----------
-    rows : int64[n]
-    tf : int32[n, 3]
-        Occurrences in heading, body, code.
-    first : int64[n]
-        Least position.
+    df : int
+        Live sections that hold it in any field.
+    slots : tuple of tuple of int
+        For each part the places of its terms there, -1 where a term does not stand.
     """
 
-    rows: IntArray
-    tf: SmallArray
-    first: IntArray
-
-    def at(self, rows: IntArray) -> tuple[SmallArray, IntArray]:
-        """Return tf and first at the given rows; tf 0 and first -1 where the word does not stand."""
-        tf = np.zeros((len(rows), 3), np.int32)
-        first = np.full(len(rows), -1, np.int64)
-        if len(self.rows):
-            place = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-            held = self.rows[place] == rows
-            tf[held] = self.tf[place[held]]
-            first[held] = self.first[place[held]]
-        return tf, first
+    df: int
+    slots: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -119,8 +146,8 @@ class Index:
         The store's default language.
     parts : tuple of Part
     statistics : Statistics
-    vocabulary : mapping of str to int
-        Numbers of the terms; it may know more terms than live sections hold.
+    vocabulary : Vocabulary
+        It may know more terms than live sections hold.
     shelves : sequence of (str, str)
         Collection and language of each shelf.
     """
@@ -130,8 +157,10 @@ class Index:
     lang: str
     parts: tuple[Part, ...]
     statistics: Statistics
-    vocabulary: Mapping[str, int]
+    vocabulary: Vocabulary
     shelves: tuple[tuple[str, str], ...]
+    _found: dict[frozenset[str], Word] = field(default_factory=dict, repr=False, compare=False)
+    _numbers: dict[SearchWeights, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     def moved_to(self, seq: int) -> Index:
         """Return the same index at a later position of the log, with all that was derived from its parts."""
@@ -140,28 +169,22 @@ class Index:
         return moved
 
     @cached_property
-    def bases(self) -> IntArray:
-        """First row of each part, and the number of rows: int64[parts + 1]."""
-        sizes = [len(part.segment) for part in self.parts]
-        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+    def bases(self) -> tuple[int, ...]:
+        """First row of each part, and the number of rows."""
+        bases = [0]
+        for part in self.parts:
+            bases.append(bases[-1] + len(part.segment))
+        return tuple(bases)
 
     @property
     def size(self) -> int:
         """Rows, the dead ones included."""
-        return int(self.bases[-1])
+        return self.bases[-1]
 
     @cached_property
     def alive(self) -> BoolArray:
         """Which rows are alive: bool[rows]."""
         joined: BoolArray = _joined([part.alive for part in self.parts], np.zeros(0, np.bool_))
-        return joined
-
-    @cached_property
-    def lengths(self) -> SmallArray:
-        """Tokens of heading, body, code: int32[rows, 3]."""
-        joined: SmallArray = _joined(
-            [part.segment.lengths for part in self.parts], np.zeros((0, 3), np.int32)
-        )
         return joined
 
     @cached_property
@@ -171,16 +194,15 @@ class Index:
         return joined
 
     @cached_property
-    def created_at(self) -> IntArray:
-        """Microseconds since the epoch of each row: int64[rows]."""
-        joined: IntArray = _joined([part.segment.created_at for part in self.parts], np.zeros(0, np.int64))
-        return joined
-
-    @cached_property
     def row_shelves(self) -> SmallArray:
         """Shelf of each row: int32[rows]."""
         joined: SmallArray = _joined([part.segment.shelves for part in self.parts], np.zeros(0, np.int32))
         return joined
+
+    @cached_property
+    def langs(self) -> tuple[str, ...]:
+        """The languages that live sections hold, sorted."""
+        return self.languages()
 
     def languages(self, collections: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the languages that live sections (of some collections) hold, sorted."""
@@ -192,104 +214,102 @@ class Index:
         }
         return tuple(sorted(held))
 
+    def word(self, terms: frozenset[str]) -> Word:
+        """Return where a word stands; what was found is remembered."""
+        found = self._found.get(terms)
+        if found is None:
+            known = [self.vocabulary.find(term) for term in sorted(terms)]
+            numbers = [number for number in known if number is not None]
+            slots = [tuple(part.segment.slot(number) for number in numbers) for part in self.parts]
+            df = sum(part.df(list(here)) for part, here in zip(self.parts, slots, strict=True))
+            if len(self._found) >= WORDS:
+                self._found.clear()
+            found = self._found[terms] = Word(df, tuple(slots))
+        return found
+
+    def numbers(self, weights: SearchWeights) -> FloatArray:
+        """Return what kernels are told beside a query's words (see `kernels`); the query fills in its own."""
+        found = self._numbers.get(weights)
+        if found is None:
+            mean = self.statistics.average_length
+            found = self._numbers[weights] = np.array(
+                [
+                    weights.k1, weights.b, weights.heading, weights.body, weights.code,
+                    mean(0) or 1.0, mean(1) or 1.0, mean(2) or 1.0,  # a field that no live section fills
+                    weights.proximity, weights.zone, weights.freshness, 0, 0, 0, weights.half_life_days, 2.0,
+                ]
+            )  # fmt: skip
+            while len(self._numbers) > REMEMBERED:
+                self._numbers.pop(next(iter(self._numbers)), None)
+        return found
+
+    def place(self, row: int) -> tuple[Segment, int]:
+        """Return the segment of a row, and the row within it."""
+        at = 0
+        while row >= self.bases[at + 1]:
+            at += 1
+        return self.parts[at].segment, row - self.bases[at]
+
     def id(self, row: int) -> str:
         """Return the id of a row."""
-        return self.id_bytes(row).decode()
+        segment, local = self.place(row)
+        return segment.id(local).decode()
 
     def id_bytes(self, row: int) -> bytes:
         """Return the id of a row in UTF-8, which sorts by code point."""
-        at = int(np.searchsorted(self.bases, row, side="right")) - 1
-        return self.parts[at].segment.id(row - int(self.bases[at]))
+        segment, local = self.place(row)
+        return segment.id(local)
 
-    def postings(self, terms: Iterable[int], fields: frozenset[int] | None = None) -> Postings:
-        """Return where any of some terms stands in live rows, as one word.
+    def ordinals_of(self, rows: IntArray) -> IntArray:
+        """Return the ordinals of rows."""
+        ordinals = np.empty(len(rows), np.int64)
+        for segment, local, at in self.by_part(rows):
+            ordinals[at] = segment.ordinals[local]
+        return ordinals
 
-        Parameters
-        ----------
-        terms : iterable of int
-            Numbers of terms.
-        fields : frozenset of int, optional
-            Count only occurrences in these fields.
-        """
-        rows, tf, first = [], [], []
-        for part, base in zip(self.parts, self.bases, strict=False):
-            segment = part.segment
-            for term in terms:
-                at = segment.postings(term)
-                if at.start == at.stop:
-                    continue
-                held = np.flatnonzero(part.alive[segment.rows[at]])
-                rows.append(segment.rows[at][held].astype(np.int64) + base)
-                tf.append(segment.tf[at][held])
-                first.append(segment.positions[segment.position_offsets[at][held]].astype(np.int64))
-        if not rows:
-            return Postings(np.zeros(0, np.int64), np.zeros((0, 3), np.int32), np.zeros(0, np.int64))
-        found = _union(np.concatenate(rows), np.concatenate(tf), np.concatenate(first))
-        return found if fields is None else self._restricted(found, terms, fields)
+    def lengths_of(self, rows: IntArray) -> SmallArray:
+        """Return the tokens of heading, body and code of rows: int32[n, 3]."""
+        lengths = np.empty((len(rows), 3), np.int32)
+        for segment, local, at in self.by_part(rows):
+            lengths[at] = segment.lengths[local]
+        return lengths
 
-    def occurrences(
-        self, terms: Iterable[int], fields: frozenset[int] | None = None
-    ) -> tuple[IntArray, IntArray]:
-        """Return the rows and positions of every live occurrence, unordered: int64[n], int64[n]."""
-        rows, positions = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for part, base in zip(self.parts, self.bases, strict=False):
-            segment = part.segment
-            for term in terms:
-                at = segment.postings(term)
-                held = np.flatnonzero(part.alive[segment.rows[at]]) + at.start
-                counts = segment.position_offsets[held + 1] - segment.position_offsets[held]
-                rows.append(np.repeat(segment.rows[held].astype(np.int64) + base, counts))
-                positions.append(
-                    segment.positions[spread(segment.position_offsets[held], counts)].astype(np.int64)
-                )
-        row, position = np.concatenate(rows), np.concatenate(positions)
-        if fields is not None:
-            keep = np.isin(fields_of(position, self.lengths[row]), list(fields))
-            row, position = row[keep], position[keep]
-        return row, position
+    def created_at_of(self, rows: IntArray) -> IntArray:
+        """Return when rows were created: int64[n], microseconds since the epoch."""
+        created = np.empty(len(rows), np.int64)
+        for segment, local, at in self.by_part(rows):
+            created[at] = segment.created_at[local]
+        return created
 
-    def positions(self, terms: Iterable[int], row: int, fields: frozenset[int] | None = None) -> list[int]:
-        """Return the positions of some terms in one row, ascending."""
-        at = int(np.searchsorted(self.bases, row, side="right")) - 1
-        segment, local = self.parts[at].segment, row - int(self.bases[at])
-        found: list[int] = []
-        for term in terms:
-            span = segment.postings(term)
-            posting = span.start + int(np.searchsorted(segment.rows[span], local))
-            if posting < span.stop and segment.rows[posting] == local:
-                low, high = segment.position_offsets[posting : posting + 2]
-                found += segment.positions[low:high].tolist()
-        if fields is not None:
-            heading, body, _ = segment.lengths[local].tolist()
-            found = [p for p in found if (p >= heading) + (p >= heading + body) in fields]
-        return sorted(found)
+    def by_part(self, rows: IntArray) -> Iterator[tuple[Segment, IntArray, Any]]:
+        """Yield for each part that some rows lie in: its segment, the rows within it, and their places."""
+        if len(self.parts) == 1:
+            yield self.parts[0].segment, rows, slice(None)
+            return
+        for number, part in enumerate(self.parts):
+            at = np.flatnonzero((rows >= self.bases[number]) & (rows < self.bases[number + 1]))
+            if len(at):
+                yield part.segment, rows[at] - self.bases[number], at
+
+    def masked(self, mask: Callable[[Part, int], BoolArray]) -> BoolArray:
+        """Return one mask over all rows of what a function says of each part and its number."""
+        joined: BoolArray = _joined(
+            [mask(part, number) for number, part in enumerate(self.parts)], np.zeros(0, np.bool_)
+        )
+        return joined
 
     def total_terms(self) -> int:
         """Return how many distinct terms live rows hold."""
-        numbers = [
-            np.repeat(part.segment.terms, np.diff(part.segment.term_offsets))[part.alive[part.segment.rows]]
-            for part in self.parts
-        ]
-        return len(np.unique(np.concatenate(numbers))) if numbers else 0
-
-    def _restricted(self, found: Postings, terms: Iterable[int], fields: frozenset[int]) -> Postings:
-        others = [which for which in range(3) if which not in fields]
-        tf = found.tf.copy()
-        tf[:, others] = 0
-        keep = tf.sum(axis=1) > 0
-        rows, positions = self.occurrences(terms, fields)
-        first = np.full(self.size, np.iinfo(np.int64).max)
-        np.minimum.at(first, rows, positions)
-        return Postings(found.rows[keep], tf[keep], first[found.rows[keep]])
-
-
-def _union(rows: IntArray, tf: SmallArray, first: IntArray) -> Postings:
-    if len(rows) < 2 or bool((rows[1:] > rows[:-1]).all()):
-        return Postings(rows, tf, first)
-    order = np.argsort(rows, kind="stable")
-    rows, tf, first = rows[order], tf[order], first[order]
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    return Postings(rows[starts], np.add.reduceat(tf, starts, axis=0), np.minimum.reduceat(first, starts))
+        numbers = [np.zeros(0, np.int32)]
+        for part in self.parts:
+            segment = part.segment
+            if not len(part.living):
+                numbers.append(segment.terms)
+                continue
+            before = np.concatenate([[0], np.cumsum(part.alive[segment.rows])])
+            held = before[segment.spans[:, 3]] > before[segment.spans[:, 0]]
+            numbers.append(segment.terms[held])
+        return len(np.unique(np.concatenate(numbers)))
 
 
 def _joined(arrays: list[Any], empty: Any) -> Any:

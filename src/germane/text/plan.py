@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from germane.text.analysis import LONGEST_KEPT, Kind, Token, analyzer
+import msgspec
+from msgspec.structs import replace
+
+from germane.text.analysis import Kind, Token, analyzer
 from germane.text.query import FILTER_FIELDS, WORD_FIELDS, parse
 
-LONGEST_KNOWN = 256
-"""Characters of a query whose plan is kept."""
 
-
-@dataclass(frozen=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A distinct analysed word of a query.
 
     Parameters
@@ -45,6 +44,8 @@ class Word:
     fields: frozenset[int] | None
     compound: tuple[int, int] | None
 
+
+_PLAIN = re.compile("[a-z]+(?: [a-z]+)*")
 
 Places = tuple[tuple[int, frozenset[str]], ...]
 """Words at offsets from the first: what a phrase asks for in one language."""
@@ -78,8 +79,7 @@ class Filter(NamedTuple):
     value: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What a query asks for.
 
     Parameters
@@ -91,10 +91,10 @@ class Plan:
     """
 
     words: tuple[Word, ...]
-    must: tuple[Demand, ...]
-    must_not: tuple[Demand, ...]
-    filters: tuple[Filter, ...]
-    excluded: tuple[Filter, ...]
+    must: tuple[Demand, ...] = ()
+    must_not: tuple[Demand, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    excluded: tuple[Filter, ...] = ()
 
     @property
     def counted(self) -> tuple[Word, ...]:
@@ -124,11 +124,8 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
     >>> [word.name for word in plan.words]
     ['get', 'user', 'id', 'getuserbyid', 'ownership']
     """
-    langs = tuple(langs)
-    return _known(text, langs) if len(text) <= LONGEST_KNOWN else _planned(text, langs)
-
-
-def _planned(text: str, langs: tuple[str, ...]) -> Plan:
+    if _PLAIN.fullmatch(text):
+        return _plain(text, tuple(langs))
     words: list[Word] = []
     must: list[Demand] = []
     must_not: list[Demand] = []
@@ -140,32 +137,32 @@ def _planned(text: str, langs: tuple[str, ...]) -> Plan:
             (excluded if is_negative else filters).append(Filter(clause.field, clause.text))
             continue
         field = WORD_FIELDS.get(clause.field)
-        is_short = len(clause.text) <= LONGEST_KEPT
-        each, ways = (_known_clause if is_short else _understood)(clause.text, langs, field)
+        readings = [_read(clause.text, lang) for lang in langs]
+        ways = _ways(readings)
         if not ways:
             continue
         if not is_negative:
-            words += [
-                word if word.compound is None else replace(word, compound=(number, word.compound[1]))
-                for word in each
-            ]
+            words += _words(number, clause.text, field, readings)
         if clause.sign or clause.is_quoted or field is not None:
             (must_not if is_negative else must).append(Demand(ways, field))
     return Plan(_scored(_distinct(words)), tuple(must), tuple(must_not), tuple(filters), tuple(excluded))
 
 
-def _understood(
-    text: str, langs: tuple[str, ...], field: int | None
-) -> tuple[tuple[Word, ...], tuple[Places, ...]]:
-    """Return the words of a clause, as if it were the first, and its phrase as each language cuts it."""
-    readings = [_read(text, lang) for lang in langs]
-    ways = _ways(readings)
-    return tuple(_words(0, text, field, readings)) if ways else (), ways
+def _plain(text: str, langs: tuple[str, ...]) -> Plan:
+    """Return the plan of plain words, as most queries are: each is a token of its own in every language."""
+    words: dict[frozenset[str], Word] = {}
+    for each in text.split(" "):
+        word = _plain_word(each, langs)
+        words.setdefault(word.terms, word)
+    scored = tuple(word for word in words.values() if not word.is_stop)
+    return Plan(scored or tuple(words.values()))
 
 
-# Queries come again, and their words do in others.
-_known = lru_cache(maxsize=512)(_planned)
-_known_clause = lru_cache(maxsize=2_048)(_understood)
+@lru_cache(maxsize=20_000)
+def _plain_word(word: str, langs: tuple[str, ...]) -> Word:
+    tokens = [next(analyzer(lang).chunks(word)).tokens[0] for lang in langs]
+    terms = frozenset(token.term for token in tokens)
+    return Word(word, word, terms, False, all(token.is_stop for token in tokens), None, None)
 
 
 class _Read(NamedTuple):

@@ -2,72 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-IntArray = np.ndarray[Any, np.dtype[np.int64]]
-SmallArray = np.ndarray[Any, np.dtype[np.int32]]
-ByteArray = np.ndarray[Any, np.dtype[np.uint8]]
-BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+from germane.text.arrays import (
+    ByteArray,
+    CountArray,
+    IntArray,
+    ShortArray,
+    SmallArray,
+    offsets,
+)
+from germane.text.varint import decode
 
-
-class Analyzed(NamedTuple):
-    """A section as the index takes it.
-
-    Parameters
-    ----------
-    ordinal : int
-        The item's number in the tables.
-    id : str
-        The item's id.
-    created_at : int
-        Microseconds since the epoch.
-    shelf : int
-        Number of its collection and language.
-    lengths : tuple of int
-        Tokens of heading, body and code.
-    terms, positions : sequence of int
-        One entry an occurrence: the term's number, and the position in the section.
-    """
-
-    ordinal: int
-    id: str
-    created_at: int
-    shelf: int
-    lengths: tuple[int, int, int]
-    terms: Sequence[int]
-    positions: Sequence[int]
+ROWS = 65_536
+"""Rows of a segment at most, so that a row is 16 bits."""
+RANGE = 64
+"""Rows that share one bound."""
+BLOCK = 64
+"""Postings that share one mark into the positions."""
+DENSE = 512
+"""Postings of a list from which on it has bounds by ranges."""
+CLASSES = 16
+"""Classes of lengths."""
+LARGE = 7
+"""Occurrences that a code does not tell from more."""
 
 
 @dataclass(frozen=True)
 class Segment:
     """Sections, and for every term the sections and positions where it stands.
 
-    Rows are sections by ascending ordinal. A posting is one term in one row; postings lie by term, then
-    row. The positions of a posting ascend.
+    A row is a section. A posting is one term in one field of one row; a list is all postings of a term in a
+    field, by row. Lists lie by term, then field. The code of a posting holds, from the highest bit, its
+    occurrences (3 bits, 7 for that many or more), the class of the field's length (4 bits), and whether it
+    is early: whether the first of its positions lies in the first fifth of the section. Nothing in a code
+    depends on parameters of a query, and a list's codes over a range of rows have a bound that is a code too:
+    most occurrences, least length, early if any is.
 
     Parameters
     ----------
     ordinals, created_at : int64[rows]
     shelves : int32[rows]
+        Numbers of their collections and languages.
     lengths : int32[rows, 3]
         Tokens of heading, body, code.
     id_offsets : int64[rows + 1]
     id_bytes : uint8[...]
         Ids in UTF-8, whose byte order is the order of code points.
+    id_order : uint16[rows]
+        Place of each id among the ids of the segment.
+    edges : int32[3, 17]
+        For each field the least length of each class, ascending, and the most occurrences of any term.
     terms : int32[terms]
         Numbers of the terms, ascending.
-    term_offsets : int64[terms + 1]
-        Where a term's postings begin.
-    rows : int32[postings]
-    tf : int32[postings, 3]
-        Occurrences in heading, body, code.
-    position_offsets : int64[postings + 1]
-        Where a posting's positions begin.
-    positions : int32[occurrences]
+    spans : uint32[terms, 4]
+        Where a term's lists in heading, body and code begin, and where the last ends.
+    rows : uint16[postings]
+    codes : uint8[postings]
+    large_at, large_tf : uint32[...]
+        Postings with 7 occurrences or more, and how many they are.
+    marks : uint32[postings / 64 + 1]
+        Where the positions of every 64th posting begin.
+    positions : uint8[...]
+        For each posting its first position and the gaps to the next ones, as `varint.encode` writes them.
+    dense : int32[dense]
+        Three times the place of the term plus field of the lists that have bounds by ranges, ascending.
+    range_codes : uint8[dense, ranges]
+        Bounds; 0 where the list has no posting.
+    range_starts : uint16[dense, ranges]
+        Postings of the list before each range.
     """
 
     ordinals: IntArray
@@ -76,133 +85,114 @@ class Segment:
     lengths: SmallArray
     id_offsets: IntArray
     id_bytes: ByteArray
+    id_order: ShortArray
+    edges: SmallArray
     terms: SmallArray
-    term_offsets: IntArray
-    rows: SmallArray
-    tf: SmallArray
-    position_offsets: IntArray
-    positions: SmallArray
+    spans: CountArray
+    rows: ShortArray
+    codes: ByteArray
+    large_at: CountArray
+    large_tf: CountArray
+    marks: CountArray
+    positions: ByteArray
+    dense: SmallArray
+    range_codes: ByteArray
+    range_starts: ShortArray
 
     def __len__(self) -> int:
         return len(self.ordinals)
 
-    def postings(self, term: int) -> slice:
-        """Return where the postings of a term lie; an empty slice when it has none."""
-        at = int(np.searchsorted(self.terms, term))
-        if at == len(self.terms) or self.terms[at] != term:
-            return slice(0, 0)
-        return slice(int(self.term_offsets[at]), int(self.term_offsets[at + 1]))
+    def arrays(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+        """Yield each array with its name."""
+        for each in fields(self):
+            yield each.name, getattr(self, each.name)
+
+    @cached_property
+    def for_kernels(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """The arrays that kernels are given, in their order."""
+        return (
+            self.spans, self.rows, self.codes, self.large_at, self.large_tf, self.marks, self.positions,
+            self.dense, self.range_codes, self.range_starts, self.lengths, self.edges, self.id_order,
+            self.created_at,
+        )  # fmt: skip
+
+    @cached_property
+    def _terms(self) -> memoryview:
+        return self.terms.data  # its elements are read ten times as fast as the array's
+
+    def slot(self, term: int) -> int:
+        """Return the place of a term among the segment's, -1 when it does not stand here."""
+        found = bisect_left(self._terms, term)
+        return found if found < len(self._terms) and self._terms[found] == term else -1
 
     def id(self, row: int) -> bytes:
         """Return an id in UTF-8."""
-        return bytes(self.id_bytes[self.id_offsets[row] : self.id_offsets[row + 1]])
+        ids, places = self._ids
+        return bytes(ids[places[row] : places[row + 1]])
+
+    @cached_property
+    def _ids(self) -> tuple[memoryview, memoryview]:
+        return self.id_bytes.data, self.id_offsets.data
+
+    @cached_property
+    def by_ordinal(self) -> IntArray:
+        """The rows by ascending ordinal."""
+        return np.argsort(self.ordinals, kind="stable")
+
+    def rows_of(self, ordinals: IntArray) -> IntArray:
+        """Return the rows of those of some items that are here, unordered."""
+        held = self.ordinals[self.by_ordinal]
+        place = np.minimum(np.searchsorted(held, ordinals), len(held) - 1)
+        return np.unique(self.by_ordinal[place[held[place] == ordinals]])
+
+    def tf(self) -> SmallArray:
+        """Return the occurrences of every posting: int32[postings]."""
+        counts = (self.codes >> 5).astype(np.int32)
+        counts[self.large_at] = self.large_tf
+        return counts
 
 
-def build(sections: Sequence[Analyzed]) -> Segment:
-    """Build a segment from sections, given by ascending ordinal."""
-    counts = np.array([len(section.terms) for section in sections], np.int64)
-    occurrences = int(counts.sum())
-    term = np.fromiter((t for section in sections for t in section.terms), np.int32, occurrences)
-    position = np.fromiter((p for section in sections for p in section.positions), np.int32, occurrences)
-    lengths = np.array([section.lengths for section in sections], np.int32).reshape(-1, 3)
-    row = np.repeat(np.arange(len(sections), dtype=np.int32), counts)
-
-    order = np.lexsort((position, row, term))
-    term, row, position = term[order], row[order], position[order]
-    starts = _run_starts(term, row)
-    posting = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, occurrences)))
-    field = fields_of(position, lengths[row])
-    tf = np.bincount(posting * 3 + field, minlength=len(starts) * 3).astype(np.int32).reshape(-1, 3)
-    ids = [section.id.encode() for section in sections]
-    return Segment(
-        ordinals=np.array([section.ordinal for section in sections], np.int64),
-        created_at=np.array([section.created_at for section in sections], np.int64),
-        shelves=np.array([section.shelf for section in sections], np.int32),
-        lengths=lengths,
-        id_offsets=_offsets(np.array([len(id) for id in ids], np.int64)),
-        id_bytes=np.frombuffer(b"".join(ids), np.uint8),
-        position_offsets=np.append(starts, occurrences).astype(np.int64),
-        positions=position,
-        tf=tf,
-        **_by_term(term[starts], row[starts]),
-    )
+def sizes(spans: CountArray) -> IntArray:
+    """Return how many postings each list has: int64[3 * terms]."""
+    ends = spans.astype(np.int64)
+    counts: IntArray = (ends[:, 1:] - ends[:, :-1]).ravel()
+    return counts
 
 
-def merge(parts: Sequence[tuple[Segment, BoolArray]]) -> Segment:
-    """Merge segments, leaving out the rows that are not alive."""
-    segments = [segment for segment, _ in parts]
-    alive = [np.flatnonzero(live) for _, live in parts]
-    ordinals = np.concatenate([s.ordinals[kept] for s, kept in zip(segments, alive, strict=True)])
-    order = np.argsort(ordinals, kind="stable")
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
+class Occurrences(NamedTuple):
+    """Where every term stands in a segment: one entry an occurrence, by list, row and position.
 
-    new_rows, terms, tfs, position_starts, base, rank = [], [], [], [], 0, 0
-    for (segment, live), kept in zip(parts, alive, strict=True):
-        moved = np.full(len(segment), -1, np.int32)
-        moved[kept] = place[rank : rank + len(kept)]
-        rank += len(kept)
-        held = np.flatnonzero(live[segment.rows])
-        new_rows.append(moved[segment.rows[held]])
-        terms.append(np.repeat(segment.terms, np.diff(segment.term_offsets))[held])
-        tfs.append(segment.tf[held])
-        counts = np.diff(segment.position_offsets)[held]
-        position_starts.append(np.stack([segment.position_offsets[:-1][held] + base, counts]))
-        base += len(segment.positions)
-
-    row, term = np.concatenate(new_rows), np.concatenate(terms)
-    by = np.lexsort((row, term))
-    row, term = row[by], term[by]
-    starts, counts = np.concatenate(position_starts, axis=1)[:, by]
-    ids = [s.id(int(at)) for s, kept in zip(segments, alive, strict=True) for at in kept]
-    return Segment(
-        ordinals=ordinals[order],
-        created_at=np.concatenate([s.created_at[kept] for s, kept in zip(segments, alive, strict=True)])[
-            order
-        ],
-        shelves=np.concatenate([s.shelves[kept] for s, kept in zip(segments, alive, strict=True)])[order],
-        lengths=np.concatenate([s.lengths[kept] for s, kept in zip(segments, alive, strict=True)])[order],
-        id_offsets=_offsets(np.array([len(ids[at]) for at in order], np.int64)),
-        id_bytes=np.frombuffer(b"".join(ids[at] for at in order), np.uint8),
-        position_offsets=_offsets(counts),
-        positions=np.concatenate([s.positions for s in segments])[spread(starts, counts)],
-        tf=np.concatenate(tfs)[by],
-        **_by_term(term, row),
-    )
-
-
-def fields_of(positions: SmallArray | IntArray, lengths: SmallArray) -> IntArray:
-    """Return the field (0 heading, 1 body, 2 code) of positions, given the lengths of their sections."""
-    heading_end = lengths[:, 0]
-    return (positions >= heading_end).astype(np.int64) + (positions >= heading_end + lengths[:, 1])
-
-
-def spread(starts: IntArray, counts: IntArray) -> IntArray:
-    """Return the indices of several runs, one after the other.
-
-    Examples
-    --------
-    >>> spread(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
+    Parameters
+    ----------
+    slots, field, rows, positions : int64[n]
     """
-    offsets = _offsets(counts)
-    return np.repeat(starts - offsets[:-1], counts) + np.arange(int(offsets[-1]))
+
+    slots: IntArray
+    fields: IntArray
+    rows: IntArray
+    positions: IntArray
 
 
-def _by_term(term: SmallArray, row: SmallArray) -> dict[str, Any]:
-    starts = np.flatnonzero(np.diff(term, prepend=-1))
-    return {
-        "terms": term[starts].astype(np.int32),
-        "term_offsets": np.append(starts, len(term)).astype(np.int64),
-        "rows": row.astype(np.int32),
-    }
+def occurrences(segment: Segment) -> Occurrences:
+    """Return every occurrence of every term."""
+    lists = sizes(segment.spans)
+    number = np.repeat(np.arange(len(lists)), lists)
+    tf = segment.tf().astype(np.int64)
+    starts = offsets(tf)
+    positions = decode(segment.positions)
+    # Gaps since the first position of each posting: a sum from the beginning, less what came before.
+    summed = np.cumsum(positions)
+    before = summed[starts[:-1]] - positions[starts[:-1]]
+    positions = summed - np.repeat(before, tf)
+    return Occurrences(
+        np.repeat(number // 3, tf),
+        np.repeat(number % 3, tf),
+        np.repeat(segment.rows.astype(np.int64), tf),
+        positions,
+    )
 
 
-def _run_starts(term: SmallArray, row: SmallArray) -> IntArray:
-    changed = np.ones(len(term), np.bool_)
-    changed[1:] = (term[1:] != term[:-1]) | (row[1:] != row[:-1])
-    return np.flatnonzero(changed)
-
-
-def _offsets(counts: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+def byte_spans(segment: Segment) -> IntArray:
+    """Return where the positions of each posting begin, and the last ends: int64[postings + 1]."""
+    ends = np.flatnonzero(segment.positions < 128) + 1
+    return np.concatenate([[0], ends])[offsets(segment.tf())]

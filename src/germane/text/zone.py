@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
+from germane.text.arrays import BoolArray, ByteArray, FloatArray, IntArray
 
 
-def zone(first: Sequence[IntArray], token_count: IntArray) -> FloatArray:
-    """Return the share of the words that occur at a position with ``5 * position < token_count``.
+def is_early(first: np.ndarray[Any, Any], token_count: IntArray) -> BoolArray:
+    """Return whether first positions lie in the first fifth: ``5 * first < token_count``.
+
+    Examples
+    --------
+    >>> is_early(np.array([1, 2]), np.array([10, 10])).tolist()
+    [True, False]
+    """
+    found: BoolArray = first.astype(np.int64) * 5 < token_count
+    return found
+
+
+def zone(early: ByteArray) -> FloatArray:
+    """Return the share of the words that stand in the first fifth of each section.
 
     Parameters
     ----------
-    first : sequence of int64[n]
-        For each word its first position in each section, -1 where it does not occur.
-    token_count : int64[n]
-        Tokens of each section.
+    early : uint8[n, words]
+        Whether they do.
 
     Returns
     -------
@@ -27,10 +36,9 @@ def zone(first: Sequence[IntArray], token_count: IntArray) -> FloatArray:
 
     Examples
     --------
-    >>> zone([np.array([0, 9]), np.array([-1, 1])], np.array([10, 10])).tolist()
-    [0.5, 0.5]
+    >>> zone(np.array([[1, 0], [1, 1]], np.uint8)).tolist()
+    [0.5, 1.0]
     """
-    early = np.zeros(len(token_count), np.int64)
-    for at in first:
-        early += (at >= 0) & (5 * at < token_count)
-    return early / len(first) if len(first) else early.astype(np.float64)
+    count = early.sum(axis=1, dtype=np.int64)
+    share: FloatArray = count / max(early.shape[1], 1)
+    return share

@@ -40,6 +40,7 @@ from germane.faces.cli.verbs import (
     update,
     user,
     version,
+    warm,
 )
 from germane.version import __version__
 
@@ -68,6 +69,7 @@ VERBS = (
     (check.check, check.EXAMPLES),
     (check.rebuild, check.REBUILD_EXAMPLES),
     (check.gc, check.GC_EXAMPLES),
+    (warm.warm, warm.EXAMPLES),
     (version.version, version.EXAMPLES),
 )
 

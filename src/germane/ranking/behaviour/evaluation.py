@@ -20,7 +20,7 @@ from germane.ranking.behaviour.operations import EXACT, ROUGH, SLACK, FloatArray
 from germane.ranking.behaviour.readings import Reading, Readings, Scores, Zero
 from germane.signals.blocks import Numbers
 from germane.signals.decay import BLOCK, IntArray
-from germane.text.segment import BoolArray
+from germane.text.arrays import BoolArray
 
 Take = Callable[[Reading], Any]
 """Gives the numbers of a reading for what is evaluated: an array, or an interval."""

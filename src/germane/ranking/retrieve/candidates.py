@@ -21,7 +21,7 @@ from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.order import best, sorted_by_sum
 from germane.ranking.retrieve.request import RetrieveRequest
 from germane.signals.decay import BLOCK
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, IntArray
 
 SIMILAR = 500
 """Candidates of a call that names an item to which they are similar."""

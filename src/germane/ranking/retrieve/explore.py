@@ -13,7 +13,7 @@ from germane.ranking.audience import are_among
 from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates
 from germane.signals.decay import IntArray
-from germane.text.segment import BoolArray
+from germane.text.arrays import BoolArray
 
 YOUNG = DAY
 """Age below which an item may be explored, in microseconds."""

@@ -10,7 +10,7 @@ from germane.ranking.behaviour.readings import Readings
 from germane.ranking.retrieve.candidates import Candidates
 from germane.ranking.retrieve.order import FEW
 from germane.signals.decay import BLOCK
-from germane.text.segment import BoolArray
+from germane.text.arrays import BoolArray
 
 
 def through_gates(readings: Readings, gates: tuple[Gate, ...], candidates: Candidates) -> Candidates:

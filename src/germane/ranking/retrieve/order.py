@@ -14,7 +14,7 @@ from germane.ranking.behaviour.evaluation import Evaluation
 from germane.ranking.behaviour.operations import FloatArray
 from germane.ranking.behaviour.readings import Readings
 from germane.signals.decay import BLOCK, IntArray
-from germane.text.segment import BoolArray
+from germane.text.arrays import BoolArray
 
 FEW = 32_768
 """Candidates that are computed one and all, without asking for bounds."""

@@ -8,8 +8,7 @@ from germane.ranking.search.order import Ordered, are_of, best_by_bound, sorted_
 from germane.ranking.search.rerank import Behaviour
 from germane.ranking.search.score import Column, Scorer
 from germane.ranking.session import Boost
-from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
+from germane.text.arrays import FloatArray, IntArray
 
 
 def boosted(
@@ -39,12 +38,12 @@ def boosted(
     among : int
         How many of them.
     """
-    rows = scorer.candidates.matches.rows
-    bounds, exact = scorer.bound(rows), _Exact(scorer, rows)
+    rows = scorer.matches.rows
+    bounds, exact = scorer.matches.scores(rows, is_exact=False), _Exact(scorer, rows)
     first = _greatest(bounds, exact) if behaviour is None else _first(scorer, rows, bounds, exact, among)
     greatest = float(exact.at(first[:1])[0]) if len(first) else 0.0
     scale = boost.scale(greatest)
-    ordinals = scorer.index.ordinals[rows].astype(np.int64)
+    ordinals = scorer.index.ordinals_of(rows)
     added = boost.at(ordinals, scale)
 
     def with_session(values: FloatArray, places: IntArray) -> FloatArray:
@@ -105,7 +104,7 @@ class _Exact:
 
     def at(self, places: IntArray) -> FloatArray:
         """Return the scores of some places."""
-        missing = places[np.isnan(self._scores[places])]
+        missing = np.sort(places[np.isnan(self._scores[places])])
         if len(missing):
-            self._scores[missing] = self._scorer.exact(self._rows[missing])
+            self._scores[missing] = self._scorer.matches.scores(self._rows[missing])
         return self._scores[places]

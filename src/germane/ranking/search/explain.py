@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import apsw
 import numpy as np
 
-from germane.knowledge.catalog import CatalogView
 from germane.knowledge.selection import select
 from germane.model.errors import NotFound
 from germane.model.filters import And, Filter
@@ -44,25 +42,25 @@ def explain_search(
     NotFound
         There never was such an item.
     """
-    index, catalogs, connection = moment.index, moment.views.catalogs, moment.connection
+    index, connection = moment.index, moment.connection
     found = connection.execute("SELECT ordinal, live, creator FROM item WHERE id = ?", (id,)).fetchone()
     if found is None:
         raise NotFound(f"there is no item {id!r}")
     ordinal, is_live, creator = found
-    candidates = find_candidates(index, catalogs, connection, request, audience)
-    total = len(candidates.matches.rows)
+    candidates = find_candidates(moment, request, audience)
+    total = candidates.matches.total
     if not is_live:
         return _absent(id, total, Reason("NotLive", {"detail": "the item was deleted, or never put"}))
-    scorer = Scorer(index, candidates, request.weights, moment.now)
+    scorer = Scorer(candidates)
     boost = moment.boost(context, request.session_weights)
     everything = ordered(scorer, request, audience, readings, max(total, 1), boost)
-    place = np.flatnonzero(index.ordinals[everything.rows] == ordinal)
+    place = np.flatnonzero(index.ordinals_of(everything.rows) == ordinal)
     if not len(place):
-        why = _kept_out(id, creator, ordinal, catalogs, connection, request, audience)
+        why = _kept_out(id, creator, ordinal, moment, request, audience)
         return _absent(id, total, why or _no_match(index, candidates, ordinal))
     rank = int(place[0]) + 1
     (result,) = results(connection, scorer, request, everything.after(rank - 1).first(1), boost)
-    lengths = index.lengths[everything.rows[rank - 1]].tolist()
+    lengths = index.lengths_of(everything.rows[rank - 1 : rank])[0].tolist()
     return Explanation(
         id=id,
         ranked=True,
@@ -84,18 +82,18 @@ def _kept_out(
     id: str,
     creator: str | None,
     ordinal: int,
-    catalogs: CatalogView,
-    connection: apsw.Connection,
+    moment: Moment,
     request: SearchRequest,
     audience: Audience,
 ) -> Reason | None:
     """Return what keeps an item out whether it matches or not."""
+    connection = moment.connection
     if request.collections is not None:
         collection = connection.execute("SELECT collection FROM item WHERE ordinal = ?", (ordinal,)).get
         if collection not in request.collections:
             return Reason("Filter", {"collection": str(collection), "collections": request.collections})
     if request.where is not None:
-        catalog = catalogs.at(connection)
+        catalog = moment.catalog
         for part in _parts(request.where):
             if not select(connection, catalog, part, audience.state)[ordinal]:
                 return filtered(part)
@@ -103,11 +101,13 @@ def _kept_out(
 
 
 def _no_match(index: Index, candidates: Candidates, ordinal: int) -> Reason:
-    row = np.flatnonzero(index.ordinals == ordinal)
+    row = np.flatnonzero((index.ordinals == ordinal) & index.alive)
     if not len(row):
         return Reason("NoMatch", {"detail": "it has no text that is indexed", "lacks": ()})
-    pairs = zip(candidates.plan.words, candidates.matches.postings, strict=True)
-    lacks = tuple(word.surface for word, postings in pairs if not postings.at(row)[0].any())
+    held = candidates.matches.details(row).tf[0].any(axis=1).tolist()
+    lacks = tuple(
+        word.surface for word, is_held in zip(candidates.plan.words, held, strict=True) if not is_held
+    )
     detail = (
         f"its text lacks {', '.join(lacks)}" if lacks else "it fails a phrase, sign or field of the query"
     )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from germane.ranking.search.score import Column, Scorer
-from germane.text.bm25f import FloatArray
-from germane.text.segment import BoolArray, IntArray
+from germane.text.arrays import BoolArray, FloatArray, IntArray
 
 STEP = 64
 """Rows that are scored exactly before the bound is asked whether any more could matter."""
@@ -47,7 +46,7 @@ class Ordered:
         return Ordered(self.rows[part], self.scores[part], behaviour, self.scale)
 
 
-def best(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> Ordered:
+def best(scorer: Scorer, wanted: int, muted: IntArray) -> Ordered:
     """Return the best matches, those that are muted after all others.
 
     Parameters
@@ -57,40 +56,29 @@ def best(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> Orde
         How many, at most.
     muted : int64[n]
         Ordinals.
-    step : int
-        Rows that are scored exactly before the bound is asked.
     """
-    parts = best_of_each(scorer, wanted, muted, step)
+    parts = best_of_each(scorer, wanted, muted)
+    if len(parts) == 1:
+        return parts[0]
     rows, scores = (np.concatenate(each) for each in zip(*((p.rows, p.scores) for p in parts), strict=True))
     return Ordered(rows[:wanted], scores[:wanted])
 
 
-def best_of_each(scorer: Scorer, wanted: int, muted: IntArray, step: int = STEP) -> list[Ordered]:
+def best_of_each(scorer: Scorer, wanted: int, muted: IntArray) -> list[Ordered]:
     """Return the best matches that are not muted, and if any are, so many of those too."""
-    rows = scorer.candidates.matches.rows
-    is_muted = are_of(scorer, rows, muted)
-    if not is_muted.any():
-        return [_best(scorer, rows, wanted, step)]
-    return [_best(scorer, part, wanted, step) for part in (rows[~is_muted], rows[is_muted])]
+    matches = scorer.matches
+    if not len(muted):
+        return [Ordered(*matches.best(wanted))]
+    is_muted = np.isin(scorer.index.ordinals, muted)
+    allowed = scorer.index.alive if matches.allowed is None else matches.allowed
+    return [Ordered(*matches.best(wanted, allowed & part)) for part in (~is_muted, is_muted)]
 
 
 def are_of(scorer: Scorer, rows: IntArray, ordinals: IntArray) -> BoolArray:
     """Return which rows are of some items."""
     if not len(ordinals):
         return np.zeros(len(rows), np.bool_)
-    return np.isin(scorer.index.ordinals[rows], ordinals)
-
-
-def _best(scorer: Scorer, rows: IntArray, wanted: int, step: int) -> Ordered:
-    """Return the best of some rows.
-
-    Proximity needs positions, so it is computed only for rows whose bound could still place them:
-    rows are taken by bound, until the bound falls below the last score that is kept.
-    """
-    reached, scores = best_by_bound(
-        scorer.bound(rows), lambda places: scorer.exact(rows[places]), wanted, step
-    )
-    return _sorted(scorer, rows[reached], scores, wanted)
+    return np.isin(scorer.index.ordinals_of(rows), ordinals)
 
 
 def best_by_bound(
@@ -118,15 +106,6 @@ def best_by_bound(
         scores = np.append(scores, exact(by_bound[done : done + step]))
         done, step = len(scores), step * 2
     return by_bound[:done], scores
-
-
-def _sorted(scorer: Scorer, rows: IntArray, scores: FloatArray, wanted: int) -> Ordered:
-    if len(rows) > wanted:
-        threshold = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
-        keep = scores >= threshold
-        rows, scores = rows[keep], scores[keep]
-    order = sorted_by_id(scorer, rows, scores)[:wanted]
-    return Ordered(rows[order], scores[order])
 
 
 def sorted_by_id(

@@ -17,9 +17,9 @@ from germane.ranking.search.rerank import AFFINITY, PREFERENCE
 from germane.ranking.search.score import Column, Scorer
 from germane.ranking.session import TERMS, Boost
 from germane.ranking.session import reasons as reasons_of_session
+from germane.text.arrays import IntArray, SmallArray
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
-from germane.text.segment import SmallArray
 from germane.text.snippet import snippet
 
 _CODES = {PREFERENCE: "PreferenceMatch", AFFINITY: "CreatorAffinity"}
@@ -36,20 +36,20 @@ def results(
     """Return the results of some ordered rows."""
     if not len(ordered.rows):
         return ()
-    words, lang = scorer.candidates.plan.words, scorer.index.lang
+    words, lang = scorer.plan.words, scorer.index.lang
     terms = tuple(word.terms for word in words)
     surfaces = [word.surface for word in words]
-    by_text = [_listed(column) for column in scorer.columns(ordered.rows)]
+    details = scorer.matches.details(ordered.rows)
+    by_text = [_listed(column) for column in scorer.columns(ordered.rows, details)]
     by_behaviour = [_listed(column) for column in ordered.behaviour]
     places = {
         f"text.{word.name}.{field}": (number, which)
         for number, word in enumerate(words)
         for which, field in enumerate(FIELDS)
     }
-    held = scorer.held(ordered.rows)
-    holds = [_any(tf) for tf in held]
+    holds: list[list[bool]] = np.any(details.tf, axis=2).tolist()
     made = []
-    items = items_by_ordinals(connection, scorer.index.ordinals[ordered.rows].tolist())
+    items = items_by_ordinals(connection, scorer.index.ordinals_of(ordered.rows).tolist())
     for at, (item, listed) in enumerate(items):
         contributions = _contributions(by_text, at)
         best, field = _best(contributions, places)
@@ -59,9 +59,8 @@ def results(
             raw = added(contributions)
         why: tuple[Reason, ...] = ()
         if request.explain:
-            row = int(ordered.rows[at])
             why = (
-                *([_text_match(scorer, row, [tf[at] for tf in held])] if words else ()),
+                *([_text_match(scorer, ordered.rows[at : at + 1], details.tf[at])] if words else ()),
                 *_of_behaviour(contributions, by_behaviour),
                 *reasons_of_session(contributions, boost, item.ordinal),
             )
@@ -75,7 +74,7 @@ def results(
                     snippet=shown,
                     highlights=highlights,
                     matched_terms=tuple(
-                        surface for surface, has in zip(surfaces, holds, strict=True) if has[at]
+                        surface for surface, has in zip(surfaces, holds[at], strict=True) if has
                     ),
                     score=raw,
                     raw=raw,
@@ -91,13 +90,14 @@ def results(
 
 def search_stats(scorer: Scorer, text: str, took_ms: float) -> SearchStats:
     """Return what mode ``stats`` says of the matches."""
-    rows = scorer.candidates.matches.rows
-    terms = []
-    for word, tf in zip(scorer.candidates.plan.words, scorer.held(rows), strict=True):
-        count = tf.sum(axis=1, dtype=np.int64)
-        terms.append(TermStat(word.name, int(count.sum()), int(np.count_nonzero(count))))
+    matches = scorer.matches
+    tf = matches.details(matches.rows).tf.sum(axis=2, dtype=np.int64)
+    terms = [
+        TermStat(word.name, int(count.sum()), int(np.count_nonzero(count)))
+        for word, count in zip(scorer.plan.words, tf.T, strict=True)
+    ]
     terms.sort(key=lambda stat: (-stat.frequency, stat.term))
-    return SearchStats(len(rows), took_ms, tuple(terms), text)
+    return SearchStats(matches.total, took_ms, tuple(terms), text)
 
 
 class _Listed(NamedTuple):
@@ -111,12 +111,6 @@ class _Listed(NamedTuple):
 def _listed(column: Column) -> _Listed:
     applies: list[bool] | None = None if column.applies is None else column.applies.tolist()
     return _Listed(column.name, column.values.tolist(), applies)
-
-
-def _any(tf: SmallArray) -> list[bool]:
-    """Tell of each row whether it holds the word in any field."""
-    found: list[bool] = np.any(tf, axis=1).tolist()
-    return found
 
 
 def _contributions(columns: list[_Listed], at: int) -> dict[str, float]:
@@ -145,12 +139,12 @@ def _of_behaviour(contributions: dict[str, float], columns: list[_Listed]) -> It
             yield Reason(code, {"term": column.name, "contribution": added_by})
 
 
-def _text_match(scorer: Scorer, row: int, counts: list[SmallArray]) -> Reason:
+def _text_match(scorer: Scorer, row: IntArray, counts: SmallArray) -> Reason:
     statistics = scorer.index.statistics
-    matches = scorer.candidates.matches
+    (lengths,) = scorer.index.lengths_of(row)
     detail: dict[str, Any] = {
         "sections": statistics.sections,
-        "lengths": dict(zip(FIELDS, scorer.index.lengths[row].tolist(), strict=True)),
+        "lengths": dict(zip(FIELDS, lengths.tolist(), strict=True)),
         "average_lengths": {field: statistics.average_length(which) for which, field in enumerate(FIELDS)},
         "words": {
             word.name: {
@@ -158,7 +152,7 @@ def _text_match(scorer: Scorer, row: int, counts: list[SmallArray]) -> Reason:
                 "idf": idf(statistics.sections, df),
                 "tf": dict(zip(FIELDS, count.tolist(), strict=True)),
             }
-            for word, df, count in zip(scorer.candidates.plan.words, matches.df, counts, strict=True)
+            for word, df, count in zip(scorer.plan.words, scorer.matches.df, counts, strict=True)
             if count.any()
         },
     }

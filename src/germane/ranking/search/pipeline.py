@@ -6,6 +6,7 @@ import time
 import uuid
 
 from germane.model.pages import Page, Result, SearchStats
+from germane.model.weights import SearchWeights
 from germane.ranking.asked import find_profile
 from germane.ranking.audience import Audience
 from germane.ranking.behaviour.readings import Readings
@@ -25,6 +26,12 @@ from germane.ranking.search.rerank import (
 from germane.ranking.search.score import Scorer
 from germane.ranking.session import Boost, missing
 from germane.sessions.context import Context
+from germane.text.index import Index
+from germane.text.match import conditions
+from germane.text.plan import make_plan
+from germane.text.scoring import Scoring
+
+_WEIGHTS = SearchWeights()
 
 
 def search(
@@ -55,9 +62,8 @@ def search(
     """
     began = time.perf_counter()
     index = moment.index
-    candidates = find_candidates(index, moment.views.catalogs, moment.connection, request, audience)
-    scorer = Scorer(index, candidates, request.weights, moment.now)
-    total = len(candidates.matches.rows)
+    candidates = find_candidates(moment, request, audience)
+    scorer, total = Scorer(candidates), candidates.matches.total
     items: tuple[Result, ...] = ()
     stats: SearchStats | None = None
     scale: float | None = None
@@ -96,12 +102,27 @@ def top(
 ) -> tuple[list[str], list[float]]:
     """Answer a search with ids and scores alone."""
     index = moment.index
-    candidates = find_candidates(index, moment.views.catalogs, moment.connection, request, audience)
-    scorer = Scorer(index, candidates, request.weights, moment.now)
+    scorer = Scorer(find_candidates(moment, request, audience))
     boost = moment.boost(context, request.session_weights)
     found = ordered(scorer, request, audience, readings, request.offset + request.limit, boost)
     found = found.after(request.offset)
     return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
+
+
+def top_by_text(index: Index, text: str, wanted: int) -> tuple[list[str], list[float]] | None:
+    """Answer a search that is for nobody and gives nothing but a text, as `top` does, from the index alone.
+
+    Returns
+    -------
+    tuple of (list of str, list of float), or None
+        None when the text asks for what the tables know: tags, types, documents.
+    """
+    plan = make_plan(text, index.langs or (index.lang,))
+    if plan.filters or plan.excluded:
+        return None
+    allowed = None if plan.words and not plan.must and not plan.must_not else conditions(index, plan)
+    best = Scoring(index, plan, _WEIGHTS, 0, allowed).best_pairs(wanted)
+    return [index.id(row) for _, row in best], [score for score, _ in best]
 
 
 def ordered(

@@ -103,7 +103,7 @@ def search_request(text: str, **given: Any) -> SearchRequest:
     asked.pop("typos", None)
     if "where" in asked:
         check_state(asked["where"], asked.get("user"), asked.get("session"))
-    return replace(_DEFAULT, text=text.encode("utf-8", "replace").decode(), **asked)
+    return replace(_DEFAULT, text=encodable(text), **asked)
 
 
 def _check_mode(mode: object) -> str:
@@ -122,6 +122,11 @@ def _check_flag(value: object, field: str) -> bool:
     if not isinstance(value, bool):
         raise InvalidArgument(field, f"must be True or False, not {quoted(value)}")
     return value
+
+
+def encodable(text: str) -> str:
+    """Return a text with what cannot be encoded replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 NEUTRAL: dict[str, Any] = {

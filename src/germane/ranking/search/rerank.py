@@ -12,8 +12,7 @@ from germane.ranking.behaviour.evaluation import of_profile
 from germane.ranking.behaviour.readings import Readings, Scores
 from germane.ranking.search.order import Ordered, are_of, best, best_of_each, sorted_by_id
 from germane.ranking.search.score import Column, Scorer
-from germane.text.bm25f import FloatArray
-from germane.text.segment import IntArray
+from germane.text.arrays import FloatArray, IntArray
 
 Behaviour = Callable[[IntArray, FloatArray, float], dict[str, FloatArray]]
 """Gives what is added to items, by name: of their ordinals, scores by text, and the greatest of these."""
@@ -109,7 +108,7 @@ def _with(
     ordered = _by_text(scorer, among + wanted, muted)
     if not len(ordered.rows):
         return ordered
-    first = scorer.index.ordinals[ordered.rows[:among]].astype(np.int64)
+    first = scorer.index.ordinals_of(ordered.rows[:among])
     rest = np.zeros(len(ordered.rows) - len(first))
     applies = np.arange(len(ordered.rows)) < len(first)
     columns, raw = [], ordered.scores

@@ -1,0 +1,196 @@
+"""Collecting sections for a segment: from the texts of items to the terms and positions of each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+from germane.log.content import Row
+from germane.text.analysis import analyzer
+from germane.text.arrays import IntArray, SmallArray, offsets, spread
+from germane.text.build import Sections
+from germane.text.fields import field_texts
+from germane.text.vocabulary import Vocabulary
+
+KEPT = 300_000
+"""Distinct pieces of text whose terms are kept for a language."""
+LONGEST = 64
+"""Characters of a piece that is kept: longer ones are seldom seen again."""
+
+
+class Collector:
+    """Collects sections; the order of their terms' numbers is the order in which terms are first met.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        Gets the terms that it does not know.
+    shelves : dict
+        Numbers of collection and language; gets those that it does not know.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, shelves: dict[tuple[str, str], int]) -> None:
+        self._vocabulary = vocabulary
+        self._shelves = shelves
+        self._pieces: dict[str, _Pieces] = {}
+
+    def sections(self, rows: Iterable[Row], default_lang: str) -> Sections | None:
+        """Return the live items among some rows that have a term; None without any.
+
+        Parameters
+        ----------
+        rows : iterable of Row
+        default_lang : str
+            The language of items that name none.
+        """
+        if sum(len(pieces) for pieces in self._pieces.values()) > KEPT:
+            self._pieces.clear()
+        kept: list[Row] = []
+        shelves: list[int] = []
+        by_lang: dict[str, list[int]] = {}
+        numbers = array("i")
+        ends: list[int] = []
+        for row in rows:
+            if not row.live:
+                continue
+            lang = row.lang or default_lang
+            pieces = self._pieces.get(lang)
+            if pieces is None:
+                pieces = self._pieces[lang] = _Pieces(lang, self._vocabulary)
+            before = len(numbers)
+            for text in field_texts(row.type, row.title, row.description, row.body):
+                if text:
+                    numbers.extend(map(pieces.__getitem__, text.split()))
+                ends.append(len(numbers))
+            if len(numbers) == before:
+                del ends[-4:]
+                continue
+            by_lang.setdefault(lang, []).append(len(kept))
+            kept.append(row)
+            shelves.append(self._shelves.setdefault((row.collection, lang), len(self._shelves)))
+        if not kept:
+            return None
+        return self._joined(kept, shelves, by_lang, np.array(numbers, np.int32), np.array(ends, np.int64))
+
+    def _joined(
+        self,
+        kept: list[Row],
+        shelves: list[int],
+        by_lang: dict[str, list[int]],
+        numbers: SmallArray,
+        ends: IntArray,
+    ) -> Sections | None:
+        """Return sections of the numbers of their pieces, whose four fields end at `ends`."""
+        piece_ends = ends.reshape(-1, 4)[:, 3]
+        sizes = np.diff(piece_ends, prepend=0)
+        widths, counts, starts, base = _sized(numbers, sizes, by_lang, self._pieces)
+        # Where each piece begins in its section, and how many tokens each field has.
+        total = offsets(widths)
+        at_ends = total[ends].reshape(-1, 4)
+        begins = np.concatenate([[0], at_ends[:-1, 3]])
+        lengths = np.stack(
+            [at_ends[:, 0] - begins, at_ends[:, 2] - at_ends[:, 0], at_ends[:, 3] - at_ends[:, 2]], axis=1
+        )
+        places = total[:-1] - np.repeat(begins, sizes)
+        if (counts == 1).all():
+            by, positions = starts, places.astype(np.int32)
+        else:
+            by = spread(starts, counts)
+            positions = np.repeat(places, counts).astype(np.int32)
+        flat_terms, flat_offsets = base
+        terms = flat_terms[by]
+        positions += flat_offsets[by]
+        summed = offsets(counts)[piece_ends]
+        occurrences = np.diff(summed, prepend=0)
+        made = Sections(
+            ordinals=np.array([row.ordinal for row in kept], np.int64),
+            created_at=np.array([row.created_at for row in kept], np.int64),
+            ids=[row.id.encode() for row in kept],
+            shelves=np.array(shelves, np.int32),
+            lengths=lengths.astype(np.int32),
+            counts=occurrences,
+            terms=terms,
+            positions=positions,
+        )
+        held = np.flatnonzero(occurrences)
+        return made if len(held) == len(kept) else _only(made, held)
+
+
+class _Pieces(dict[str, int]):
+    """Numbers of the pieces between white space, and the terms of each.
+
+    No chunk that analysis cuts a text into holds white space, so pieces are analysed by themselves.
+    """
+
+    def __init__(self, lang: str, vocabulary: Vocabulary) -> None:
+        self._analyze = analyzer(lang).chunks
+        self._number = vocabulary.number
+        self.terms, self.offsets = array("i"), array("i")
+        self.starts, self.counts, self.widths = array("i"), array("i"), array("i")
+
+    def __missing__(self, piece: str) -> int:
+        made = len(self.starts)
+        self.starts.append(len(self.terms))
+        width = 0
+        for chunk in self._analyze(piece):
+            self.terms.extend(map(self._number, chunk.terms))
+            self.offsets.extend([width + offset for offset in chunk.offsets] if width else chunk.offsets)
+            width += chunk.width
+        self.counts.append(len(self.terms) - self.starts[made])
+        self.widths.append(width)
+        if len(piece) <= LONGEST:
+            self[piece] = made
+        return made
+
+
+def _sized(
+    numbers: SmallArray, sizes: IntArray, by_lang: dict[str, list[int]], pieces: dict[str, _Pieces]
+) -> tuple[IntArray, IntArray, IntArray, tuple[SmallArray, SmallArray]]:
+    """Return width, terms and first term of each piece, and the terms and offsets of all."""
+    if len(by_lang) == 1:
+        (lang,) = by_lang
+        of = pieces[lang]
+        if len(numbers) * 8 < len(of.starts):  # few sections: the whole table would take longer
+            taken = numbers.tolist()
+            columns = [np.array([column[at] for at in taken], np.int64) for column in (of.widths, of.counts)]
+            spans = [(of.starts[at], of.starts[at] + of.counts[at]) for at in taken]
+            flat = [
+                np.array([each for begin, end in spans for each in column[begin:end]], np.int32)
+                for column in (of.terms, of.offsets)
+            ]
+            return columns[0], columns[1], offsets(columns[1])[:-1], (flat[0], flat[1])
+        table = [np.array(each, np.int32) for each in (of.widths, of.counts, of.starts)]
+        widths, counts, starts = (column[numbers].astype(np.int64) for column in table)
+        return widths, counts, starts, (np.array(of.terms, np.int32), np.array(of.offsets, np.int32))
+    widths, counts, starts = (np.empty(len(numbers), np.int64) for _ in range(3))
+    begins = offsets(sizes)
+    terms, places, before = [], [], 0
+    for lang, rows in by_lang.items():
+        of = pieces[lang]
+        at = spread(begins[rows], sizes[rows])
+        here = numbers[at]
+        widths[at] = np.array(of.widths, np.int32)[here]
+        counts[at] = np.array(of.counts, np.int32)[here]
+        starts[at] = np.array(of.starts, np.int64)[here] + before
+        terms.append(np.array(of.terms, np.int32))
+        places.append(np.array(of.offsets, np.int32))
+        before += len(of.terms)
+    return widths, counts, starts, (np.concatenate(terms), np.concatenate(places))
+
+
+def _only(made: Sections, held: IntArray) -> Sections | None:
+    """Leave out the sections without a term."""
+    if not len(held):
+        return None
+    return Sections(
+        made.ordinals[held],
+        made.created_at[held],
+        [made.ids[at] for at in held.tolist()],
+        made.shelves[held],
+        made.lengths[held],
+        made.counts[held],
+        made.terms,
+        made.positions,
+    )

@@ -1,0 +1,151 @@
+"""Machine code of the kernels: loaded when there is enough work for it, compiled beside other work."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from germane.text import kernels, postings
+
+ENOUGH = 200_000
+"""Postings that take as long without machine code as it takes to load it from its cache."""
+LIVELY = 20_000
+"""Postings that a process has gone through without it when it is worth having it soon."""
+
+_HELPERS = {
+    postings: "tf_of found_from read_positions nearness proximity_of lists_of",
+    kernels: "text_score supplemented counted_in fill_bounds starts_at is_worse sift_down push",
+}
+_KERNELS = {kernels: "best scores details", postings: "mark_any mark_phrase"}
+
+_logger = logging.getLogger("germane")
+
+
+class Kernels:
+    """The kernels, as fast as they can be had.
+
+    Examples
+    --------
+    >>> Kernels().ready(10).best is kernels.best
+    True
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._loading: threading.Thread | None = None
+        self._done: Any = None
+        self._passed = 0
+
+    def ready(self, postings: int) -> Any:
+        """Return the kernels to use for a piece of work.
+
+        Parameters
+        ----------
+        postings : int
+            How many it goes through at most.
+        """
+        if self._done is not None:
+            return self._done
+        self._passed += postings
+        if postings >= ENOUGH and is_cached():
+            return self.load()
+        if self._passed >= LIVELY and self._loading is None:
+            with self._turn:
+                if self._loading is None:
+                    self._loading = threading.Thread(target=self._load, name="germane-kernels", daemon=True)
+                    self._loading.start()
+        return _PLAIN
+
+    def load(self) -> Any:
+        """Return the compiled ones, once they are; compiling without a cache takes a minute."""
+        if self._done is None:
+            self._done = _compiled()
+        return self._done
+
+    def _load(self) -> None:
+        try:
+            self.load()
+        except Exception as error:  # without numba, or a place for its cache, queries are slower
+            _logger.warning("the kernels could not be compiled, and run as they are: %s", error)
+
+
+def is_cached() -> bool:
+    """Tell whether machine code of every kernel lies beside the package, without importing numba."""
+    folder = Path(kernels.__file__).parent / "__pycache__"
+    return all(
+        any(folder.glob(f"{module.__name__.rpartition('.')[2]}.{name}-*.nbi"))
+        for module, names in _KERNELS.items()
+        for name in names.split()
+    )
+
+
+def warm() -> None:
+    """Compile what makes searching fast, and keep it beside the package: half a minute, once.
+
+    A process that searches much does so by itself, beside its work. This is for images and for programs that
+    must not begin slowly.
+
+    Raises
+    ------
+    ImportError
+        numba is missing or cannot work here.
+    """
+    KERNEL.load()
+
+
+_PLAIN = SimpleNamespace(
+    **{name: getattr(module, name) for module, names in _KERNELS.items() for name in names.split()}
+)
+
+
+@cache
+def _compiled() -> SimpleNamespace:
+    import numba
+    from numba import boolean, float64, int32, int64, uint8, uint16, uint32, void
+
+    # The compiled ones call each other, so they have names of their own.
+    space: dict[str, Any] = {**vars(postings), **vars(kernels)}
+
+    def copy(module: ModuleType, name: str) -> Callable[..., Any]:
+        plain = getattr(module, name)
+        made = FunctionType(plain.__code__, space, name)
+        made.__module__, made.__qualname__ = plain.__module__, plain.__qualname__
+        return made
+
+    for module, names in _HELPERS.items():
+        for name in names.split():
+            space[name] = numba.njit(nogil=True)(copy(module, name))
+    of_postings = (
+        uint32[:, ::1], uint16[::1], uint8[::1], uint32[::1], uint32[::1], uint32[::1], uint8[::1],
+    )  # fmt: skip
+    segment = (
+        *of_postings, int32[::1], uint8[:, ::1], uint16[:, ::1], int32[:, ::1], int32[:, ::1], uint16[::1],
+        int64[::1],
+    )  # fmt: skip
+    terms, words, rarity, numbers = int32[:, ::1], int64[:, ::1], float64[::1], float64[::1]
+    mask, rows = boolean[::1], int64[::1]
+    signatures = {
+        "best": int64(*segment, terms, words, rarity, numbers, mask, float64, rows, float64[::1]),
+        "scores": void(*segment, terms, words, rarity, numbers, rows, boolean, float64[::1]),
+        "details": void(
+            *of_postings, terms, words, numbers, rows, int32[:, :, ::1], uint8[:, ::1], float64[::1]
+        ),
+        "mark_any": int64(uint32[:, ::1], uint16[::1], terms, words, mask, mask),
+        "mark_phrase": void(*of_postings, int64[:, ::1], int64, mask),
+    }
+    return SimpleNamespace(
+        **{
+            name: numba.njit(signatures[name], nogil=True, cache=True)(copy(module, name))
+            for module, names in _KERNELS.items()
+            for name in names.split()
+        }
+    )
+
+
+KERNEL = Kernels()
+"""Those of this process."""

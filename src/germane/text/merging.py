@@ -1,0 +1,80 @@
+"""Merging segments: which, and when, so that an index has few parts and no reader waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from germane.text.build import merge
+from germane.text.index import Part
+from germane.text.segment import ROWS, Segment
+
+FAN = 8
+"""Parts of one size that become one."""
+TAIL = 128
+"""Rows of the part that is made anew with every section that comes."""
+AT_ONCE = 2_048
+"""Rows that a writer or reader merges itself; more are merged beside."""
+
+
+def due(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts to merge next, or one to write anew without its dead rows; none when all is well.
+
+    The last part grows until it is full, and is left alone.
+    """
+    settled = parts[:-1]
+    for part in parts:
+        if 2 * part.count < len(part.segment):
+            return [part]
+    by_size: dict[int, list[Part]] = {}
+    for part in settled:
+        by_size.setdefault(_size(part), []).append(part)
+    for size in sorted(by_size):
+        alike = sorted(by_size[size], key=lambda part: part.count)
+        if size < _LAST and len(alike) >= FAN:
+            return alike[:FAN]
+        if size == _LAST and len(alike) >= 2 and alike[0].count + alike[1].count <= ROWS:
+            return alike[:2]
+    return []
+
+
+def rows_of(parts: Sequence[Part]) -> int:
+    """Return how many rows would be merged."""
+    return sum(part.count for part in parts)
+
+
+def merged(parts: Sequence[Part]) -> Segment:
+    """Return one segment of the live rows of some parts, in their order."""
+    return merge([(part.segment, part.alive) for part in parts])
+
+
+def replaced(now: Sequence[Part], sources: Sequence[Part], segment: Segment) -> list[Part] | None:
+    """Return the parts with a merged one in the place of its sources; None when these are not there any more.
+
+    Parameters
+    ----------
+    now : sequence of Part
+        What there is now: rows may have died meanwhile.
+    sources : sequence of Part
+        What was merged.
+    segment : Segment
+        What became of it.
+    """
+    current = {id(part.segment): part for part in now}
+    if any(id(part.segment) not in current for part in sources):
+        return None
+    alive = np.concatenate([current[id(part.segment)].alive[np.flatnonzero(part.alive)] for part in sources])
+    gone = {id(part.segment) for part in sources}
+    at = min(number for number, part in enumerate(now) if id(part.segment) in gone)
+    kept = [part for part in now if id(part.segment) not in gone]
+    kept[at:at] = [Part(segment, alive)]
+    return kept
+
+
+def _size(part: Part) -> int:
+    """Return 0 to 3: up to 128 rows, 1,024, 8,192, or more."""
+    return next(size for size in range(_LAST + 1) if part.count <= TAIL * FAN**size or size == _LAST)
+
+
+_LAST = 3
