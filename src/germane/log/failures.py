@@ -22,6 +22,10 @@ def damaged(where: str, error: Exception) -> Corruption:
     )
 
 
+REPORTED = (apsw.Error, UnicodeDecodeError, msgspec.DecodeError)
+"""What goes wrong with a journal."""
+
+
 @contextmanager
 def translated(path: Path | None) -> Iterator[None]:
     """Raise this package's error for whatever goes wrong with the journal inside."""

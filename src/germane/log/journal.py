@@ -17,7 +17,7 @@ import apsw
 from germane.log.chain import BEFORE_ALL_TIMES, Told, chained
 from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, PutItem, encode
-from germane.log.failures import translated
+from germane.log.failures import REPORTED, translated
 from germane.log.file import BUSY_MS, JournalFile, pragma
 from germane.log.fold import fold, folded, is_marked, mark, put_items, refold
 from germane.log.reader import Reader, last, remembered
@@ -522,9 +522,14 @@ class _Reading:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._journal._take(self._reader)
-        if error is not None:
-            with translated(self._journal.path):
-                raise error
+        if isinstance(error, REPORTED):
+            try:
+                with translated(self._journal.path):
+                    raise error
+            finally:
+                # An error that is held by a frame that it holds keeps its statements open, and they their
+                # snapshot.
+                del error, trace
 
 
 def head(connection: apsw.Connection) -> int:

@@ -51,7 +51,8 @@ class Reader(apsw.Connection):
             return read(self)
         if not self._is_current:
             # A transaction sees the file as of its first statement, which may be this one: it reads, too.
-            version = self._run("PRAGMA data_version").get
+            self._run("PRAGMA data_version").fetchall()
+            version = self.data_version()
             if version != self._version:
                 self._remembered, self._version = {}, version
             self._is_current = True

@@ -174,7 +174,10 @@ class _Present:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return self._reading.__exit__(kind, error, trace)
+        try:
+            return self._reading.__exit__(kind, error, trace)
+        finally:
+            del error, trace  # lest the error holds this frame, and this frame the error
 
 
 class _Past:

@@ -11,11 +11,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from germane.text.analysis import LONGEST_KEPT, Kind, Token, analyzer
+from germane.text.analysis import Kind, Token, analyzer
 from germane.text.query import FILTER_FIELDS, WORD_FIELDS, parse
-
-LONGEST_KNOWN = 256
-"""Characters of a query whose plan is kept."""
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -138,11 +135,6 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
     """
     if _PLAIN.fullmatch(text):
         return _plain(text, tuple(langs))
-    langs = tuple(langs)
-    return _known(text, langs) if len(text) <= LONGEST_KNOWN else _planned(text, langs)
-
-
-def _planned(text: str, langs: tuple[str, ...]) -> Plan:
     words: list[Word] = []
     must: list[Demand] = []
     must_not: list[Demand] = []
@@ -154,15 +146,12 @@ def _planned(text: str, langs: tuple[str, ...]) -> Plan:
             (excluded if is_negative else filters).append(Filter(clause.field, clause.text))
             continue
         field = WORD_FIELDS.get(clause.field)
-        is_short = len(clause.text) <= LONGEST_KEPT
-        each, ways = (_known_clause if is_short else _understood)(clause.text, langs, field)
+        readings = [_read(clause.text, lang) for lang in langs]
+        ways = _ways(readings)
         if not ways:
             continue
         if not is_negative:
-            words += [
-                word if word.compound is None else replace(word, compound=(number, word.compound[1]))
-                for word in each
-            ]
+            words += _words(number, clause.text, field, readings)
         if clause.sign or clause.is_quoted or field is not None:
             (must_not if is_negative else must).append(Demand(ways, field))
     return Plan(_scored(_distinct(words)), tuple(must), tuple(must_not), tuple(filters), tuple(excluded))
@@ -183,20 +172,6 @@ def _plain_word(word: str, langs: tuple[str, ...]) -> Word:
     tokens = [next(analyzer(lang).chunks(word)).tokens[0] for lang in langs]
     terms = frozenset(token.term for token in tokens)
     return Word(word, word, terms, False, all(token.is_stop for token in tokens), None, None)
-
-
-def _understood(
-    text: str, langs: tuple[str, ...], field: int | None
-) -> tuple[tuple[Word, ...], tuple[Places, ...]]:
-    """Return the words of a clause, as if it were the first, and its phrase as each language cuts it."""
-    readings = [_read(text, lang) for lang in langs]
-    ways = _ways(readings)
-    return tuple(_words(0, text, field, readings)) if ways else (), ways
-
-
-# Queries come again, and their words do in others.
-_known = lru_cache(maxsize=512)(_planned)
-_known_clause = lru_cache(maxsize=2_048)(_understood)
 
 
 class _Read(NamedTuple):

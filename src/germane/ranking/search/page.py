@@ -17,7 +17,7 @@ from germane.ranking.search.rerank import AFFINITY, PREFERENCE
 from germane.ranking.search.score import Column, Scorer
 from germane.ranking.session import TERMS, Boost
 from germane.ranking.session import reasons as reasons_of_session
-from germane.text.arrays import SmallArray
+from germane.text.arrays import IntArray, SmallArray
 from germane.text.bm25f import idf
 from germane.text.fields import FIELDS, field_texts
 from germane.text.snippet import snippet
@@ -38,7 +38,6 @@ def results(
         return ()
     words, lang = scorer.plan.words, scorer.index.lang
     details = scorer.matches.details(ordered.rows)
-    lengths = scorer.index.lengths_of(ordered.rows)
     terms = tuple(word.terms for word in words)
     surfaces = [word.surface for word in words]
     by_text = [_listed(column) for column in scorer.columns(ordered.rows, details)]
@@ -61,7 +60,7 @@ def results(
         why: tuple[Reason, ...] = ()
         if request.explain:
             why = (
-                *([_text_match(scorer, lengths[at], details.tf[at])] if words else ()),
+                *([_text_match(scorer, ordered.rows[at : at + 1], details.tf[at])] if words else ()),
                 *_of_behaviour(contributions, by_behaviour),
                 *reasons_of_session(contributions, boost, item.ordinal),
             )
@@ -140,8 +139,9 @@ def _of_behaviour(contributions: dict[str, float], columns: list[_Listed]) -> It
             yield Reason(code, {"term": column.name, "contribution": added_by})
 
 
-def _text_match(scorer: Scorer, lengths: SmallArray, counts: SmallArray) -> Reason:
+def _text_match(scorer: Scorer, row: IntArray, counts: SmallArray) -> Reason:
     statistics = scorer.index.statistics
+    (lengths,) = scorer.index.lengths_of(row)
     detail: dict[str, Any] = {
         "sections": statistics.sections,
         "lengths": dict(zip(FIELDS, lengths.tolist(), strict=True)),
