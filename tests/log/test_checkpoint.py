@@ -259,6 +259,45 @@ def test_damage_is_noticed_set_aside_and_built_anew(
         assert db.check() == germane.CheckReport(True)
 
 
+def test_a_large_file_is_compared_beside_the_first_answers(
+    store: Path,
+    wanted: list[tuple[int, Answer]],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fails if a file that is spared at opening is never compared, or the index of it is kept."""
+    monkeypatch.setattr(checkpoint, "LARGE", 16)
+    path = saved(store)
+    flip_in("0-created_at.npy", 0.9)(path)
+    with caplog.at_level(logging.WARNING, "germane"), germane.open(store) as db:
+        assert db.search("river").total > 0
+        for _ in range(500):
+            if caplog.messages and not is_mapped(db):
+                break
+            time.sleep(0.01)
+        assert "0-created_at.npy does not match its checksum" in caplog.text
+        assert answers(db) == wanted
+        assert not is_mapped(db)
+        assert db.check(repair=True).findings
+    with germane.open(store) as db:
+        assert is_mapped(db)
+        assert db.check() == germane.CheckReport(True)
+
+
+def test_what_did_not_change_is_not_written_again(store: Path) -> None:
+    """Fails if a checkpoint copies the files of segments that it was loaded with."""
+    before = {path.name: path.stat().st_ino for path in saved(store).iterdir()}
+    with germane.open(store) as db:
+        db.put_many(items(300, 1000))
+        db.search("river")
+        assert is_mapped(db)
+    after = {path.name: path.stat().st_ino for path in saved(store).iterdir()}
+    assert after["0-rows.npy"] == before["0-rows.npy"]
+    assert after["1-rows.npy"] not in before.values()
+    with germane.open(store) as db:
+        assert db.check() == germane.CheckReport(True)
+
+
 @pytest.mark.parametrize("name", ["0-rows.npy", "manifest.json"])
 def test_check_reports_and_mends(store: Path, wanted: list[tuple[int, Answer]], name: str) -> None:
     """Fails if `check` does not look at the checkpoint's files."""

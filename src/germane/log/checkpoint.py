@@ -23,6 +23,8 @@ import numpy as np
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 MANIFEST = "manifest.json"
+LARGE = 4 << 20
+"""Bytes of a file whose checksum a view may have compared later, beside its first answers."""
 STALE_SECONDS = 3_600
 """Age at which a folder that was begun counts as left behind by a process that died."""
 
@@ -70,8 +72,23 @@ class Loaded(NamedTuple):
     damage: tuple[str, ...]
 
 
-def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Path:
+def write(
+    folder: Path,
+    view: str,
+    manifest: Manifest,
+    arrays: Mapping[str, np.ndarray[Any, Any]],
+    are_constant: bool = False,
+) -> Path:
     """Write a checkpoint, unless it is there, and drop those that it replaces.
+
+    Parameters
+    ----------
+    folder : Path
+    view : str
+    manifest : Manifest
+    arrays : mapping of str to array
+    are_constant : bool
+        Whether arrays that were mapped from an earlier one are what they were: their files are linked to.
 
     Raises
     ------
@@ -90,6 +107,9 @@ def write(folder: Path, view: str, manifest: Manifest, arrays: Mapping[str, np.n
         checksums = {}
         for name, array in arrays.items():
             path = staging / f"{name}.npy"
+            if are_constant and (known := _linked(array, path)) is not None:
+                checksums[name] = known
+                continue
             with path.open("wb") as file:
                 np.save(file, np.ascontiguousarray(array), allow_pickle=False)
                 file.flush()
@@ -118,6 +138,7 @@ def load(
     history: Callable[[int], int],
     is_read_only: bool = False,
     writable: bool = False,
+    largest: int | None = None,
 ) -> Loaded:
     """Load the newest checkpoint of a view that belongs to the wanted store, epoch and format.
 
@@ -133,6 +154,8 @@ def load(
         Whether to leave damaged ones where they are.
     writable : bool
         Whether the arrays can be written to; a page that is becomes the process's own, and no file changes.
+    largest : int, optional
+        Bytes of the largest file whose checksum is compared; those of others are left to `unsound`.
     """
     damage: list[str] = []
     for path in sorted(folder.glob(f"{view}-*"), key=_position, reverse=True):
@@ -151,7 +174,7 @@ def load(
                 continue  # its position is behind the base of the log
             if manifest.history != told:
                 raise ValueError("it belongs to another history of this store")
-            return Loaded(manifest, _arrays(path, manifest, writable), tuple(damage))
+            return Loaded(manifest, _arrays(path, manifest, writable, largest), tuple(damage))
         except FileNotFoundError as error:
             if path.exists():  # otherwise another process has just replaced it
                 damage.append(_set_aside(path, f"{Path(error.filename).name} is missing", is_read_only))
@@ -205,14 +228,42 @@ def _manifest(path: Path) -> Manifest:
     return manifest
 
 
-def _arrays(path: Path, manifest: Manifest, writable: bool = False) -> Arrays:
+def unsound(folder: Path, view: str, manifest: Manifest) -> str | None:
+    """Return what is wrong with the files of a checkpoint, None when they are what was written."""
+    path = folder / _name(view, manifest)
+    try:
+        for name, checksum in manifest.checksums.items():
+            if _checksum(path / f"{name}.npy") != checksum:
+                return f"{name}.npy does not match its checksum"
+    except OSError:  # another process has replaced it: what is mapped stays
+        return None
+    return None
+
+
+def _arrays(path: Path, manifest: Manifest, writable: bool = False, largest: int | None = None) -> Arrays:
     return {
-        name: _read(path / f"{name}.npy", checksum, writable) for name, checksum in manifest.checksums.items()
+        name: _read(path / f"{name}.npy", checksum, writable, largest)
+        for name, checksum in manifest.checksums.items()
     }
 
 
-def _read(path: Path, checksum: int, writable: bool) -> np.ndarray[Any, Any]:
-    if _checksum(path) != checksum:
+def _linked(array: np.ndarray[Any, Any], path: Path) -> int | None:
+    """Make a file the one that an array was mapped from, and return its checksum; None if that cannot be."""
+    base = array.base
+    if not isinstance(base, np.memmap) or base.shape != array.shape or base.dtype != array.dtype:
+        return None
+    source = Path(str(base.filename))
+    try:
+        known = _manifest(source.parent).checksums[source.stem]
+        os.link(source, path)
+    except (OSError, ValueError, KeyError, msgspec.MsgspecError):
+        return None
+    return known
+
+
+def _read(path: Path, checksum: int, writable: bool, largest: int | None) -> np.ndarray[Any, Any]:
+    is_spared = largest is not None and path.stat().st_size > largest
+    if not is_spared and _checksum(path) != checksum:
         raise ValueError(f"{path.name} does not match its checksum")
     empty = np.load(path, mmap_mode=None, allow_pickle=False) if path.stat().st_size <= 256 else None
     if empty is not None:  # an empty array cannot be mapped

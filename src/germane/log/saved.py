@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +39,9 @@ class Checkpoints:
         Whether to leave everything there as it is.
     writable : bool
         Whether the view changes its arrays; the files do not.
+    are_constant : bool
+        Whether it never does: large files are then compared with their checksums beside the first answers,
+        and what did not change is not written again.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Checkpoints:
         folder: Path | None,
         is_read_only: bool,
         writable: bool = False,
+        are_constant: bool = False,
     ) -> None:
         self.name = name
         self.title = title
@@ -55,6 +60,7 @@ class Checkpoints:
         self._folder = folder
         self._is_read_only = is_read_only
         self._writable = writable
+        self._are_constant = are_constant
 
     @property
     def are_kept(self) -> bool:
@@ -62,7 +68,11 @@ class Checkpoints:
         return self._folder is not None
 
     def load(
-        self, connection: apsw.Connection, format: str, make: Callable[[int, Arrays], View]
+        self,
+        connection: apsw.Connection,
+        format: str,
+        make: Callable[[int, Arrays], View],
+        drop: Callable[[], None] | None = None,
     ) -> View | None:
         """Return the view of the newest one that can be used, None without any.
 
@@ -74,10 +84,13 @@ class Checkpoints:
             The view's own version of its arrays and of how they are derived.
         make : callable
             Makes the view of a position and arrays; one that it cannot is set aside.
+        drop : callable, optional
+            Called later, in a thread of its own, when a large file turns out to be damaged.
         """
         if self._folder is None or not self._folder.is_dir():
             return None
-        manifest, arrays, damage = self.loaded(connection, format)
+        largest = checkpoint.LARGE if self._are_constant and drop is not None else None
+        manifest, arrays, damage = self.loaded(connection, format, largest)
         view: View | None = None
         if manifest is not None:
             try:
@@ -88,10 +101,31 @@ class Checkpoints:
                 )
                 damage = (*damage, aside)
         for each in damage:
-            _logger.warning("a checkpoint of the %s cannot be used and is built anew: %s", self.title, each)
+            self._warn(each)
+        if (
+            view is not None
+            and largest is not None
+            and any(each.nbytes > largest for each in arrays.values())
+        ):
+            assert manifest is not None
+            assert drop is not None
+            threading.Thread(
+                target=self._compare, args=(manifest, drop), name="germane-checking", daemon=True
+            ).start()
         return view
 
-    def loaded(self, connection: apsw.Connection, format: str) -> Loaded:
+    def _warn(self, damage: str) -> None:
+        _logger.warning("a checkpoint of the %s cannot be used and is built anew: %s", self.title, damage)
+
+    def _compare(self, manifest: Manifest, drop: Callable[[], None]) -> None:
+        """Compare all files with their checksums, and set the checkpoint aside if they differ."""
+        assert self._folder is not None
+        wrong = checkpoint.unsound(self._folder, self.name, manifest)
+        if wrong is not None:
+            self._warn(checkpoint.set_aside(self._folder, self.name, manifest, wrong, self._is_read_only))
+            drop()
+
+    def loaded(self, connection: apsw.Connection, format: str, largest: int | None = None) -> Loaded:
         """Return the newest one that can be used, and what was wrong with others."""
         if self._folder is None:
             return Loaded(None, {}, ())
@@ -102,6 +136,7 @@ class Checkpoints:
             lambda seq: checksum_at(connection, seq),
             self._is_read_only,
             self._writable,
+            largest,
         )
 
     def write(
@@ -115,7 +150,9 @@ class Checkpoints:
             It could not be written; nothing changed.
         """
         assert self._folder is not None
-        checkpoint.write(self._folder, self.name, self.manifest(connection, format), arrays)
+        checkpoint.write(
+            self._folder, self.name, self.manifest(connection, format), arrays, self._are_constant
+        )
 
     def newest(self, connection: apsw.Connection) -> int:
         """Return the position of the newest, 0 without any that the log still knows of."""

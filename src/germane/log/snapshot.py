@@ -50,13 +50,16 @@ class SnapshotView(ABC, Generic[Kept]):
     title: ClassVar[str]
     part: ClassVar[str]
     """What findings are about."""
-    _writable: ClassVar[bool] = False
-    """Whether the arrays of a checkpoint can be written to; no file changes."""
+    _are_constant: ClassVar[bool] = False
+    """Whether no array is ever written to, though they are mapped so that one could be."""
     worth_saving: ClassVar[int]
     """Items whose reading a checkpoint must save the next process to be worth writing."""
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
-        self._checkpoints = Checkpoints(self.name, self.title, store, folder, is_read_only, self._writable)
+        constant = self._are_constant
+        self._checkpoints = Checkpoints(
+            self.name, self.title, store, folder, is_read_only, constant, constant
+        )
         self._turn = threading.Lock()
         self._kept: Kept | None = None
         self._unsaved = 0
@@ -118,7 +121,12 @@ class SnapshotView(ABC, Generic[Kept]):
 
     def _loaded(self, connection: apsw.Connection, make: Callable[[int, Arrays], Kept]) -> Kept | None:
         self._unsaved = 0
-        return self._checkpoints.load(connection, self._format(connection), make)
+        return self._checkpoints.load(connection, self._format(connection), make, self._let_go)
+
+    def _let_go(self) -> None:
+        """Forget what was made of a checkpoint that is damaged; the next query makes it anew."""
+        with self._turn:
+            self._kept = None
 
     def _apart(self) -> Self:
         view = type(self)()

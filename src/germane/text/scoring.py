@@ -82,7 +82,9 @@ class Scoring:
             for slot in word.slots[part]
             for number in (slot, at)
         ]
-        self._terms: SmallArray = np.array(flat, np.int32).reshape(len(index.parts), -1, 2)
+        self._terms: SmallArray = np.array(flat, np.int32).reshape(
+            len(index.parts), len(flat) // (2 * max(len(index.parts), 1)), 2
+        )
         self._numbers: FloatArray = index.numbers(weights).copy()
         self._numbers[COUNT : NOW + 1] = counted, self.has_proximity, now
         self._marks: tuple[BoolArray, int] | None = None

@@ -44,7 +44,7 @@ class TextView(SnapshotView[Index]):
     title = "text index"
     part = "text"
     worth_saving = 256
-    _writable = True  # mapped, so that no file changes; machine code takes no other arrays
+    _are_constant = True
 
     def __init__(self, store: str = "", folder: Path | None = None, is_read_only: bool = False) -> None:
         super().__init__(store, folder, is_read_only)
