@@ -102,7 +102,7 @@ class Analyzer:
 
     def __init__(self, lang: str) -> None:
         self.lang = lang
-        self._stops = stop_words(lang)
+        self.stops = stop_words(lang)
         self._stem = stemmer(lang)
         self._joins = lang not in SEPARATING_APOSTROPHE
         self._cache: dict[str, Chunk] = {}
@@ -156,7 +156,7 @@ class Analyzer:
         parts = [part for part in parts if part[0]]
         for offset, (surface, start, end) in enumerate(parts):
             term = surface if _has_digit(surface) else self._stem(surface)
-            yield Token(term, offset, Kind.WORD, surface, start, end, surface in self._stops)
+            yield Token(term, offset, Kind.WORD, surface, start, end, surface in self.stops)
         if len(parts) > 1:
             whole = fold(chunk)
             yield Token(whole, 0, Kind.WHOLE, whole, 0, len(chunk), False)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,12 +61,11 @@ class Part:
             marked &= self.alive
         return marked
 
-    def df(self, slots: list[int]) -> int:
+    def df(self, slots: Sequence[int]) -> int:
         """Return how many live rows hold any of some terms."""
         held = [slot for slot in slots if slot >= 0]
         if len(held) == 1 and not len(self.living):
-            begins = self.segment.spans[held[0]].tolist()
-            sizes = [after - before for before, after in pairwise(begins)]
+            sizes = self.segment.sizes(held[0])
             if sizes.count(0) == 2:
                 return sum(sizes)
         return int(np.count_nonzero(self.holding(held))) if held else 0
@@ -221,8 +219,8 @@ class Index:
         if found is None:
             known = [self.vocabulary.find(term) for term in sorted(terms)]
             numbers = [number for number in known if number is not None]
-            slots = [tuple(part.segment.slot(number) for number in numbers) for part in self.parts]
-            df = sum(part.df(list(here)) for part, here in zip(self.parts, slots, strict=True))
+            slots = [tuple([part.segment.slot(number) for number in numbers]) for part in self.parts]
+            df = sum([part.df(here) for part, here in zip(self.parts, slots, strict=True)])
             if len(self._found) >= WORDS:
                 self._found.clear()
             found = self._found[terms] = Word(df, tuple(slots))

@@ -169,9 +169,9 @@ def _plain(text: str, langs: tuple[str, ...]) -> Plan:
 
 @lru_cache(maxsize=20_000)
 def _plain_word(word: str, langs: tuple[str, ...]) -> Word:
-    tokens = [next(analyzer(lang).chunks(word)).tokens[0] for lang in langs]
-    terms = frozenset(token.term for token in tokens)
-    return Word(word, word, terms, False, all(token.is_stop for token in tokens), None, None)
+    analyzers = [analyzer(lang) for lang in langs]
+    terms = frozenset([each.plain(word) or word for each in analyzers])
+    return Word(word, word, terms, False, all(word in each.stops for each in analyzers), None, None)
 
 
 class _Read(NamedTuple):

@@ -125,6 +125,16 @@ class Segment:
         found = bisect_left(self._terms, term)
         return found if found < len(self._terms) and self._terms[found] == term else -1
 
+    def sizes(self, slot: int) -> tuple[int, int, int]:
+        """Return how many rows hold a term in heading, in body and in code."""
+        ends = self._spans
+        heading, body, code, end = ends[slot, 0], ends[slot, 1], ends[slot, 2], ends[slot, 3]
+        return body - heading, code - body, end - code
+
+    @cached_property
+    def _spans(self) -> Any:
+        return self.spans.data
+
     def id(self, row: int) -> bytes:
         """Return an id in UTF-8."""
         ids, places = self.ids
