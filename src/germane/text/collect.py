@@ -8,16 +8,17 @@ from collections.abc import Iterable
 import numpy as np
 
 from germane.log.content import Row
-from germane.text.analysis import analyzer
 from germane.text.arrays import IntArray, SmallArray, offsets, spread, steps
 from germane.text.build import Sections
+from germane.text.compiled import KERNEL
 from germane.text.fields import field_texts
+from germane.text.pieces import Pieces
 from germane.text.vocabulary import Vocabulary
 
 KEPT = 300_000
 """Distinct pieces of text whose terms are kept for a language."""
-LONGEST = 64
-"""Characters of a piece that is kept: longer ones are seldom seen again."""
+BYTES = 1 << 18
+"""Of texts that are cut together by machine code."""
 
 
 class Collector:
@@ -34,9 +35,9 @@ class Collector:
     def __init__(self, vocabulary: Vocabulary, shelves: dict[tuple[str, str], int]) -> None:
         self._vocabulary = vocabulary
         self._shelves = shelves
-        self._pieces: dict[str, _Pieces] = {}
+        self._pieces: dict[str, Pieces] = {}
 
-    def sections(self, rows: Iterable[Row], default_lang: str) -> Sections | None:
+    def sections(self, rows: Iterable[Row], default_lang: str, characters: int = 0) -> Sections | None:
         """Return the live items among some rows that have a term; None without any.
 
         Parameters
@@ -44,35 +45,32 @@ class Collector:
         rows : iterable of Row
         default_lang : str
             The language of items that name none.
+        characters : int
+            How much text they hold, about.
         """
-        if sum(len(pieces) for pieces in self._pieces.values()) > KEPT:
+        if sum(len(pieces.starts) for pieces in self._pieces.values()) > KEPT:
             self._pieces.clear()
         kept: list[Row] = []
         shelves: list[int] = []
         by_lang: dict[str, list[int]] = {}
-        numbers = array("i")
-        ends: list[int] = []
+        cut = _Cut(characters // 6)
         for row in rows:
             if not row.live:
                 continue
             lang = row.lang or default_lang
             pieces = self._pieces.get(lang)
             if pieces is None:
-                pieces = self._pieces[lang] = _Pieces(lang, self._vocabulary)
-            before = len(numbers)
-            for text in field_texts(row.type, row.title, row.description, row.body):
-                if text:
-                    numbers.extend(map(pieces.__getitem__, text.split()))
-                ends.append(len(numbers))
-            if len(numbers) == before:
-                del ends[-4:]
+                pieces = self._pieces[lang] = Pieces(lang, self._vocabulary)
+            texts = field_texts(row.type, row.title, row.description, row.body)
+            if not any(texts):
                 continue
+            cut.add(pieces, texts)
             by_lang.setdefault(lang, []).append(len(kept))
             kept.append(row)
             shelves.append(self._shelves.setdefault((row.collection, lang), len(self._shelves)))
         if not kept:
             return None
-        return self._joined(kept, shelves, by_lang, np.array(numbers, np.int32), np.array(ends, np.int64))
+        return self._joined(kept, shelves, by_lang, *cut.done())
 
     def _joined(
         self,
@@ -118,41 +116,54 @@ class Collector:
         return made if len(held) == len(kept) else _only(made, held)
 
 
-class _Pieces(dict[str, int]):
-    """Numbers of the pieces between white space, and the terms of each.
+class _Cut:
+    """Texts as numbers of their pieces: cut one by one, or by machine code many at once.
 
-    No chunk that analysis cuts a text into holds white space, so pieces are analysed by themselves.
+    Parameters
+    ----------
+    words : int
+        How many there are, about.
     """
 
-    def __init__(self, lang: str, vocabulary: Vocabulary) -> None:
-        self._analyze, self._plain = analyzer(lang).chunks, analyzer(lang).plain
-        self._number = vocabulary.number
-        self.terms, self.offsets = array("i"), array("i")
-        self.starts, self.counts, self.widths = array("i"), array("i"), array("i")
+    def __init__(self, words: int) -> None:
+        self._numbers = array("i")
+        self._ends = array("q")
+        self._texts: list[bytes] = []
+        self._size = 0
+        self._pieces: Pieces | None = None
+        self._work = KERNEL.at_once(words)
 
-    def __missing__(self, piece: str) -> int:
-        made = len(self.starts)
-        self.starts.append(len(self.terms))
-        width = 0
-        term = self._plain(piece)
-        if term is not None:
-            self.terms.append(self._number(term))
-            self.offsets.append(0)
-            width = 1
-        else:
-            for chunk in self._analyze(piece):
-                self.terms.extend(map(self._number, chunk.terms))
-                self.offsets.extend([width + offset for offset in chunk.offsets])
-                width += chunk.width
-        self.counts.append(len(self.terms) - self.starts[made])
-        self.widths.append(width)
-        if len(piece) <= LONGEST:
-            self[piece] = made
-        return made
+    def add(self, pieces: Pieces, texts: Iterable[str]) -> None:
+        """Add the texts of an item's fields."""
+        if self._work is None:
+            for text in texts:
+                if text:
+                    self._numbers.extend(map(pieces.__getitem__, text.split()))
+                self._ends.append(len(self._numbers))
+            return
+        if pieces is not self._pieces or self._size > BYTES:
+            self._flush()
+            self._pieces = pieces
+        for text in texts:
+            self._texts.append(text.encode())
+            self._size += len(self._texts[-1])
+
+    def done(self) -> tuple[SmallArray, IntArray]:
+        """Return all numbers, and where those of each text end."""
+        self._flush()
+        return np.array(self._numbers, np.int32), np.array(self._ends, np.int64)
+
+    def _flush(self) -> None:
+        if self._texts and self._pieces is not None:
+            numbers, ends = self._pieces.numbered(self._texts, self._work)
+            before = len(self._numbers)
+            self._numbers.frombytes(numbers.tobytes())
+            self._ends.frombytes((ends + before).tobytes())
+        self._texts, self._size = [], 0
 
 
 def _sized(
-    numbers: SmallArray, sizes: IntArray, by_lang: dict[str, list[int]], pieces: dict[str, _Pieces]
+    numbers: SmallArray, sizes: IntArray, by_lang: dict[str, list[int]], pieces: dict[str, Pieces]
 ) -> tuple[IntArray, IntArray, IntArray, tuple[SmallArray, SmallArray]]:
     """Return width, terms and first term of each piece, and the terms and offsets of all."""
     if len(by_lang) == 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from germane.text import kernels, postings
+from germane.text import kernels, pieces, postings
 
 ENOUGH = 200_000
 """Postings that take as long without machine code as it takes to load it from its cache."""
@@ -21,7 +21,11 @@ _HELPERS = {
     postings: "tf_of found_from read_positions nearness proximity_of lists_of",
     kernels: "text_score supplemented counted_in fill_bounds starts_at is_worse sift_down push",
 }
-_KERNELS = {kernels: "best scores details", postings: "mark_any mark_phrase"}
+_KERNELS = {
+    kernels: "best scores details",
+    postings: "mark_any mark_phrase",
+    pieces: "place_pieces find_pieces",
+}
 
 _logger = logging.getLogger("germane")
 
@@ -49,17 +53,22 @@ class Kernels:
         postings : int
             How many it goes through at most.
         """
-        if self._done is not None:
-            return self._done
+        found = self.at_once(postings)
+        if found is not None:
+            return found
         self._passed += postings
-        if postings >= ENOUGH and is_cached():
-            return self.load()
         if self._passed >= LIVELY and self._loading is None:
             with self._turn:
                 if self._loading is None:
                     self._loading = threading.Thread(target=self._load, name="germane-kernels", daemon=True)
                     self._loading.start()
         return _PLAIN
+
+    def at_once(self, postings: int) -> Any:
+        """Return the compiled ones if they are there, or soon enough to be worth it; else None."""
+        if self._done is None and postings >= ENOUGH and is_cached():
+            return self.load()
+        return self._done
 
     def load(self) -> Any:
         """Return the compiled ones, once they are; compiling without a cache takes a minute."""
@@ -107,10 +116,10 @@ _PLAIN = SimpleNamespace(
 @cache
 def _compiled() -> SimpleNamespace:
     import numba
-    from numba import boolean, float64, int32, int64, uint8, uint16, uint32, void
+    from numba import boolean, float64, int32, int64, types, uint8, uint16, uint32, void
 
     # The compiled ones call each other, so they have names of their own.
-    space: dict[str, Any] = {**vars(postings), **vars(kernels)}
+    space: dict[str, Any] = {**vars(pieces), **vars(postings), **vars(kernels)}
 
     def copy(module: ModuleType, name: str) -> Callable[..., Any]:
         plain = getattr(module, name)
@@ -130,6 +139,7 @@ def _compiled() -> SimpleNamespace:
     )  # fmt: skip
     terms, words, rarity, numbers = int32[:, ::1], int64[:, ::1], float64[::1], float64[::1]
     mask, rows = boolean[::1], int64[::1]
+    text = types.Array(uint8, 1, "C", readonly=True)
     signatures = {
         "best": int64(*segment, terms, words, rarity, numbers, mask, float64, rows, float64[::1]),
         "scores": void(*segment, terms, words, rarity, numbers, rows, boolean, float64[::1]),
@@ -137,6 +147,10 @@ def _compiled() -> SimpleNamespace:
             *of_postings, terms, words, numbers, rows, int32[:, :, ::1], uint8[:, ::1], float64[::1]
         ),
         "mark_any": int64(uint32[:, ::1], uint16[::1], terms, words, mask, mask),
+        "place_pieces": void(int32[::1], text, rows, int64, int64),
+        "find_pieces": types.UniTuple(int64, 2)(  # type: ignore[no-untyped-call]
+            text, rows, int32[::1], text, rows, int32[::1], rows, int64[:, ::1]
+        ),
         "mark_phrase": void(*of_postings, int64[:, ::1], int64, mask),
     }
     made = {

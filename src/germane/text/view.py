@@ -89,7 +89,7 @@ class TextView(SnapshotView[Index]):
             count += len(block.rows)
             if index.size:  # in a store that is read for the first time nothing is there to be replaced
                 statistics = _bury(parts, statistics, sorted(row.ordinal for row in block.rows))
-            sections = self._collector.sections(block.rows, lang)
+            sections = self._collector.sections(block.rows, lang, block.size)
             if sections is not None:
                 statistics = self._grow(parts, statistics, sections)
             del block
@@ -154,11 +154,11 @@ class _Block:
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self.rows: list[Row] = []
-        size = 0
+        self.size = 0
         for row in rows:
             self.rows.append(row)
-            size += len(row.body)
-            if len(self.rows) == ROWS or size >= CHARACTERS:
+            self.size += len(row.body)
+            if len(self.rows) == ROWS or self.size >= CHARACTERS:
                 return
 
 
