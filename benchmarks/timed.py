@@ -291,5 +291,38 @@ def _mb(count: float) -> str:
     return f"{count / 1e6:,.1f}"
 
 
-TABLES = {"speed": speed, "speed-large": large, "speed-asked": asked, "speed-budgets": budgets}
+def steps() -> str:
+    """Show where the time of a query goes."""
+    if not (RESULTS / "where.json").is_file():
+        return ""
+    found = results("where")["steps"]
+    head = ["step, p50 us", *(f"{length} words" for length in found)]
+    names = list(next(iter(found.values())))
+    return table(head, [[name, *(f"{of[name]:.1f}" for of in found.values())] for name in names])
+
+
+def started() -> str:
+    """Show how long a cold search takes, and what is imported for it."""
+    if not (RESULTS / "where.json").is_file():
+        return ""
+    found = results("where")
+    cold, imports = found["cold"], found["imports"]
+    count = found["settings"]["cold_sections"]
+    told = (
+        f"`germane search` over {count:,} sections takes {cold['search_s']:.2f} s as a process of its own"
+        f" (budget 0.5), {cold['first_search_s']:.2f} s where no byte code was there yet (budget 2)."
+    )
+    shown = [[each["package"], f"{each['ms']:.0f}"] for each in imports if each["ms"] >= 1]
+    rest = sum(each["ms"] for each in imports if each["ms"] < 1)
+    return f"{told}\n\n{table(['imported', 'ms'], [*shown, ['others', f'{rest:.0f}']])}"
+
+
+TABLES = {
+    "speed": speed,
+    "speed-large": large,
+    "speed-asked": asked,
+    "speed-budgets": budgets,
+    "where": steps,
+    "cold": started,
+}
 """What stands between the markers of the page."""
