@@ -92,11 +92,11 @@ def a_query(random: np.random.Generator, index: Index) -> Scoring:
 
 
 @pytest.fixture
-def as_they_are(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Choose between the kernels as they are, and compiled."""
+def as_they_are(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Choose between the kernels' own source, NumPy expressions in its place, and compiled ones."""
 
-    def choose(is_plain: bool) -> None:
-        chosen = compiled._PLAIN if is_plain else KERNEL.load()
+    def choose(how: str) -> None:
+        chosen = {"source": compiled.AS_THEY_ARE, "plain": compiled.PLAIN}.get(how) or KERNEL.load()
         monkeypatch.setattr(Kernels, "ready", lambda self, postings: chosen)
 
     return choose
@@ -117,25 +117,25 @@ def everything(asked: Scoring, wanted: int) -> list[Any]:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_compiled_and_not_they_say_the_same(
-    seed: int, as_they_are: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+    seed: int, as_they_are: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(seed)
     index = an_index(random, monkeypatch)
     for _ in range(3):
         asked, wanted = a_query(random, index), int(random.choice([1, 5, 50, 1000]))
-        as_they_are(True)
-        plain = everything(asked, wanted)
-        as_they_are(False)
-        assert (
-            everything(Scoring(index, asked.plan, asked.weights, asked.now, asked.allowed), wanted) == plain
-        )
+        as_they_are("source")
+        source = everything(asked, wanted)
+        as_they_are("plain")
+        assert everything(asked, wanted) == source
+        as_they_are("compiled")
+        assert everything(asked, wanted) == source
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_the_best_are_those_of_a_full_scan(
-    seed: int, as_they_are: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+    seed: int, as_they_are: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_they_are(False)
+    as_they_are("compiled")
     random = np.random.default_rng(1_000 + seed)
     index = an_index(random, monkeypatch)
     for _ in range(20):
@@ -183,9 +183,9 @@ def test_every_occurrence_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (field == found.fields).all()
 
 
-def test_a_million_repeats_of_a_word(as_they_are: Callable[[bool], None]) -> None:
+def test_a_million_repeats_of_a_word(as_they_are: Callable[[str], None]) -> None:
     """Beside two others: one far from them all, one next to the last."""
-    as_they_are(False)
+    as_they_are("compiled")
     count = 1_000_000
     body = np.zeros(count, np.int32)
     body[0], body[-1] = 1, 2
@@ -214,9 +214,9 @@ def test_a_million_repeats_of_a_word(as_they_are: Callable[[bool], None]) -> Non
     assert [row for _, row in asked.best_pairs(2)] == [1, 0]
 
 
-def test_a_phrase_is_found_where_it_stands(as_they_are: Callable[[bool], None]) -> None:
-    for is_plain in (True, False):
-        as_they_are(is_plain)
+def test_a_phrase_is_found_where_it_stands(as_they_are: Callable[[str], None]) -> None:
+    for how in ("source", "compiled"):
+        as_they_are(how)
         random = np.random.default_rng(9)
         for _ in range(10):
             given = sections(random, 60)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from germane.text import kernels, pieces, postings
+from germane.text import kernels, pieces, plain, postings
 
-ENOUGH = 200_000
+ENOUGH = 2_000_000
 """Postings that take as long without machine code as it takes to load it from its cache."""
-LIVELY = 20_000
+LIVELY = 100_000
 """Postings that a process has gone through without it when it is worth having it soon."""
 
 _HELPERS = {
@@ -35,7 +34,7 @@ class Kernels:
 
     Examples
     --------
-    >>> Kernels().ready(10).best is kernels.best
+    >>> Kernels().ready(10).best is plain.best
     True
     """
 
@@ -58,23 +57,29 @@ class Kernels:
             return found
         self._passed += postings
         if self._passed >= LIVELY and self._loading is None:
-            with self._turn:
-                if self._loading is None:
-                    self._loading = threading.Thread(target=self._load, name="germane-kernels", daemon=True)
-                    self._loading.start()
-        return _PLAIN
+            # Of two threads that come here at once, one loads and the other waits for it.
+            self._loading = threading.Thread(target=self._load, name="germane-kernels", daemon=True)
+            self._loading.start()
+        return PLAIN
 
     def at_once(self, postings: int) -> Any:
         """Return the compiled ones if they are there, or soon enough to be worth it; else None."""
-        if self._done is None and postings >= ENOUGH and is_cached():
-            return self.load()
+        if self._done is None and postings >= ENOUGH and is_cached() and self._turn.acquire(blocking=False):
+            try:
+                self._get()
+            finally:
+                self._turn.release()
         return self._done
 
     def load(self) -> Any:
-        """Return the compiled ones, once they are; compiling without a cache takes a minute."""
+        """Return the compiled ones, once they are; compiling without a cache takes half a minute."""
+        with self._turn:
+            self._get()
+        return self._done
+
+    def _get(self) -> None:
         if self._done is None:
             self._done = _compiled()
-        return self._done
 
     def _load(self) -> None:
         try:
@@ -107,13 +112,15 @@ def warm() -> None:
     KERNEL.load()
 
 
-_PLAIN = SimpleNamespace(
+AS_THEY_ARE = SimpleNamespace(
     best_of_all=None,
     **{name: getattr(module, name) for module, names in _KERNELS.items() for name in names.split()},
 )
+"""The kernels' own source."""
+PLAIN = SimpleNamespace(**{**vars(AS_THEY_ARE), "best": plain.best, "mark_any": plain.mark_any})
+"""The same where it goes through all postings as NumPy expressions."""
 
 
-@cache
 def _compiled() -> SimpleNamespace:
     import numba
     from numba import boolean, float64, int32, int64, types, uint8, uint16, uint32, void
