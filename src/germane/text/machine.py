@@ -39,15 +39,8 @@ _pointer: Any = intrinsic(_typed)
 
 
 def table_of(segments: list[Segment]) -> Array:
-    """Return addresses and lengths of the arrays of segments; it is good for as long as they are kept."""
-    rows = []
-    for segment in segments:
-        arrays = (*segment.for_kernels, segment.id_offsets, segment.id_bytes)
-        row = [len(segment), -(-len(segment) // 64)]
-        for array in arrays:
-            row += [array.ctypes.data, len(array)]
-        rows.append(row)
-    return np.array(rows, np.int64).reshape(-1, COLUMNS)
+    """Return where the arrays of segments lie; it is good for as long as they are kept."""
+    return np.array([segment.addresses for segment in segments], np.int64).reshape(-1, COLUMNS)
 
 
 def comes_before(table: Array, part: int, row: int, other: int, other_row: int) -> bool:

@@ -117,6 +117,14 @@ class Segment:
         )  # fmt: skip
 
     @cached_property
+    def addresses(self) -> list[int]:
+        """Rows and ranges, then address and length of each array that machine code reads."""
+        found = [len(self), -(-len(self) // RANGE)]
+        for array in (*self.for_kernels, self.id_offsets, self.id_bytes):
+            found += [array.__array_interface__["data"][0], len(array)]
+        return found
+
+    @cached_property
     def _terms(self) -> memoryview:
         return self.terms.data  # its elements are read ten times as fast as the array's
 
@@ -152,6 +160,11 @@ class Segment:
             return self.ordinals, None
         order = np.argsort(self.ordinals, kind="stable")
         return self.ordinals[order], order
+
+    @cached_property
+    def greatest_ordinal(self) -> int:
+        """The greatest of the ordinals."""
+        return int(self.ordinals.max())
 
     def rows_of(self, ordinals: IntArray) -> IntArray:
         """Return the rows of those of some items that are here, ascending ordinals given."""

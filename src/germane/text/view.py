@@ -166,6 +166,8 @@ def _bury(parts: list[Part], statistics: Statistics, ordinals: Iterable[int]) ->
     """Mark the rows of some items as dead, wherever they lie."""
     wanted = np.fromiter(ordinals, np.int64)
     for at, part in enumerate(parts):
+        if wanted[0] > part.segment.greatest_ordinal:
+            continue  # new items, as most are
         rows = part.segment.rows_of(wanted)
         rows = rows[part.alive[rows]]
         if len(rows):
