@@ -36,6 +36,9 @@ class Engine(ABC):
     def open(self, folder: Path) -> None:
         """Open what `build` left."""
 
+    def prepare(self) -> None:
+        """Get ready for many questions, after the first answer and before any is timed."""
+
     @abstractmethod
     def ask(self, query: str, k: int) -> Any:
         """Find the best texts that hold any of the words."""

@@ -29,6 +29,9 @@ class Germane(Engine):
     def open(self, folder: Path) -> None:
         self.db = germane.open(folder)
 
+    def prepare(self) -> None:
+        germane.warm()
+
     def ask(self, query: str, k: int) -> Any:
         return self.db.top(query, k)
 

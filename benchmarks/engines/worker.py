@@ -85,6 +85,7 @@ def ask(name: str, queries: Path, folder: Path, size: int, text: str) -> Figures
     opened = memory()
     one.ask(first, TOP)
     first_s = time.perf_counter() - began
+    one.prepare()
     asked = {kind: _kind(one, kind, of) for kind, of in kinds.items() if kind != PHRASE or one.has_phrases}
     return {
         "open_s": opened_s,
