@@ -36,7 +36,7 @@ class Engine(ABC):
     def open(self, folder: Path) -> None:
         """Open what `build` left."""
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - most need nothing
         """Get ready for many questions, after the first answer and before any is timed."""
 
     @abstractmethod
