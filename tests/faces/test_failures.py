@@ -79,7 +79,7 @@ def test_messages_name_the_option_and_stay_on_one_line(error: BaseException, lin
     [
         (("serach", "lamp"), ["'serach'", "'germane search'", "germane --help"]),
         (("Learn",), ["'germane learn'"]),
-        (("bulb",), ["no verb 'bulb'", "'germane search bulb'"]),
+        (("xyzzy",), ["no verb 'xyzzy'", "'germane search xyzzy'"]),
         (("gaps",), ["no verb 'gaps'"]),
         (("retrieve", "nothing"), ["profile: 'nothing' is no profile", "trending"]),
         (("retrieve", "hot", "--limit", "0"), ["--limit: 0 is out of range"]),
