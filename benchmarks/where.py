@@ -121,6 +121,7 @@ def main() -> None:
         store, small = Path(folder) / "store", Path(folder) / "small"
         fill(store, SECTIONS)
         fill(small, COLD_SECTIONS)
+        index_bytes = sum(path.stat().st_size for path in store.glob("views/text-*/*"))
         with germane.open(store) as db:
             for text in queries(2, QUERIES, 1):
                 db.top(text, TOP)  # warm
@@ -137,6 +138,7 @@ def main() -> None:
                 "sections": SECTIONS, "cold_sections": COLD_SECTIONS, "queries": QUERIES, "top": TOP,
                 "repeats": REPEATS,
             },
+            "index_bytes": index_bytes,
             "steps": steps,
             "cold": started,
             "imports": imports,

@@ -20,7 +20,7 @@ from germane.text.arrays import (
     spread,
     steps,
 )
-from germane.text.segment import BLOCK, CLASSES, DENSE, LARGE, RANGE, Segment, byte_spans, sizes
+from germane.text.segment import BLOCK, CLASSES, DENSE, LARGE, RANGE, ROWS, Segment, byte_spans, sizes
 from germane.text.varint import encode
 from germane.text.zone import is_early
 
@@ -179,6 +179,7 @@ def _segment(
 ) -> Segment:
     """Return a segment of its postings, with all that follows from them."""
     ordinals, created_at, shelves, lengths = columns
+    assert len(ordinals) <= ROWS, "a row is 16 bits"
     field = np.repeat(np.tile(np.arange(3, dtype=np.uint8), len(terms)), sizes(spans))
     edges = _edges(lengths, field, tf)
     codes = np.minimum(tf, LARGE).astype(np.uint8) << 5 | early

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -32,10 +33,11 @@ def due(parts: Sequence[Part]) -> list[Part]:
         by_size.setdefault(_size(part), []).append(part)
     for size in sorted(by_size):
         alike = sorted(by_size[size], key=lambda part: part.count)
-        if size < _LAST and len(alike) >= FAN:
-            return alike[:FAN]
-        if size == _LAST and len(alike) >= 2 and alike[0].count + alike[1].count <= ROWS:
-            return alike[:2]
+        wanted = FAN if size < _LAST else 2
+        fitting = sum(total <= ROWS for total in accumulate(part.count for part in alike))
+        chosen = alike[: min(wanted, fitting)]
+        if len(alike) >= wanted and len(chosen) > 1:
+            return chosen
     return []
 
 
