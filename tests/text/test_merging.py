@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import germane
 from germane import Item
-from germane.text import merging, view
+from germane.text import merging
 from germane.text.segment import ROWS
 
 SIZES = st.sampled_from([1, 31, 32, 33, 256, 257, 2_048, 2_049, 9_000, 16_384, 16_385, 40_000, ROWS])
@@ -53,7 +53,7 @@ def test_beside_readers(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.02)
         return made
 
-    monkeypatch.setattr(view.merging, "merged", slowly)
+    monkeypatch.setattr(merging, "merged", slowly)
     db = germane.open()
     for number in range(120):
         db.put(Item(id=f"i{number}", body=f"lamp {number}"))
