@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from germane.text import kernels, pieces, plain, postings
+from germane.text import heap, kernels, pieces, plain, postings
 
 ENOUGH = 2_000_000
 """Postings that take as long without machine code as it takes to load it from its cache."""
@@ -18,7 +18,8 @@ LIVELY = 100_000
 
 _HELPERS = {
     postings: "tf_of found_from read_positions nearness proximity_of lists_of",
-    kernels: "text_score supplemented counted_in fill_bounds starts_at is_worse sift_down push",
+    heap: "is_worse sift_down push worst_last",
+    kernels: "text_score supplemented counted_in fill_bounds starts_at best_of_one",
 }
 _KERNELS = {
     kernels: "best scores details",
@@ -126,7 +127,7 @@ def _compiled() -> SimpleNamespace:
     from numba import boolean, float64, int32, int64, types, uint8, uint16, uint32, void
 
     # The compiled ones call each other, so they have names of their own.
-    space: dict[str, Any] = {**vars(pieces), **vars(postings), **vars(kernels)}
+    space: dict[str, Any] = {**vars(pieces), **vars(postings), **vars(heap), **vars(kernels)}
 
     def copy(module: ModuleType, name: str) -> Callable[..., Any]:
         plain = getattr(module, name)

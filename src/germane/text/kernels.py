@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from germane.text.heap import is_worse, push, worst_last
 from germane.text.postings import (
     COUNT,
     Array,
@@ -162,48 +163,73 @@ def starts_at(
     return own_starts[-dense_at[at] - 1, place]
 
 
-def is_worse(score: float, order: int, than_score: float, than_order: int) -> bool:
-    """Tell whether one comes after another: by score, then by id."""
-    return score < than_score or (score == than_score and order > than_order)
+def best_of_one(
+    codes: Array, rows: Array, large_at: Array, large_tf: Array, lengths: Array, edges: Array,
+    id_order: Array, begin: int, end: int, list_words: Array, list_fields: Array, words: Array,
+    rarity: Array, numbers: Array, allowed: Array, floor: float, kept_rows: Array, kept_scores: Array,
+) -> int:  # fmt: skip
+    """Find the best rows of a single list, without freshness, and return how many there are.
 
-
-def sift_down(scores: Array, rows: Array, id_order: Array, size: int, at: int) -> None:
-    """Restore a heap whose worst is on top, below one place."""
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            return
-        if child + 1 < size and is_worse(
-            scores[child + 1], id_order[rows[child + 1]], scores[child], id_order[rows[child]]
-        ):
-            child += 1
-        if not is_worse(scores[child], id_order[rows[child]], scores[at], id_order[rows[at]]):
-            return
-        scores[at], scores[child] = scores[child], scores[at]
-        rows[at], rows[child] = rows[child], rows[at]
-        at = child
-
-
-def push(scores: Array, rows: Array, id_order: Array, size: int, score: float, row: int) -> int:
-    """Keep a row among the best, and return how many are kept."""
-    if size == len(scores):
-        if is_worse(score, id_order[row], scores[0], id_order[rows[0]]):
-            return size
-        scores[0] = score
-        rows[0] = row
-        sift_down(scores, rows, id_order, size, 0)
-        return size
-    at = size
-    while at > 0:
-        parent = (at - 1) >> 1
-        if not is_worse(score, id_order[row], scores[parent], id_order[rows[parent]]):
+    What a code may be worth is known, so the codes that the best ones have are counted out first. Rows with
+    these are looked at, then those with others, if any could still matter.
+    """
+    word, field = list_words[0], list_fields[0] % 3
+    is_counted = words[word, 1]
+    table, worth = np.zeros(256, np.float64), np.zeros(256, np.float64)
+    fill_bounds(table, edges, numbers[WEIGHT + field], rarity[word], field, 0.0, 0.0, worth, numbers)
+    held = np.zeros(256, np.int64)
+    for posting in range(begin, end):
+        held[codes[posting]] += 1
+    passed = 0
+    least = np.inf
+    for code in range(32, 256):
+        if held[code] > 0:
+            worth[code] = supplemented(table[code], 0.0, code & is_counted, 0, numbers)
+    while passed < len(kept_rows):
+        next_worth = -np.inf
+        for code in range(32, 256):
+            if held[code] > 0 and next_worth < worth[code] < least:
+                next_worth = worth[code]
+        if next_worth == -np.inf:
             break
-        scores[at] = scores[parent]
-        rows[at] = rows[parent]
-        at = parent
-    scores[at] = score
-    rows[at] = row
-    return size + 1
+        least = next_worth
+        for code in range(32, 256):
+            if held[code] > 0 and worth[code] == least:
+                passed += held[code]
+    size = 0
+    limit = floor
+    is_everything = len(allowed) == 0
+    hits = np.empty(1, np.int64)
+    for turn in range(2):
+        if turn == 1:
+            next_worth = -np.inf
+            for code in range(32, 256):
+                if held[code] > 0 and worth[code] < least:
+                    next_worth = max(next_worth, worth[code])
+            if next_worth == -np.inf or next_worth < limit:
+                break
+        for posting in range(begin, end):
+            bound = worth[codes[posting]]
+            if bound < limit or (bound < least) == (turn == 0):
+                continue
+            row = wide(rows[posting])
+            if not is_everything and not allowed[row]:
+                continue
+            if size == len(kept_rows) and is_worse(
+                bound, id_order[row], kept_scores[0], id_order[kept_rows[0]]
+            ):
+                continue
+            hits[0] = posting
+            early = wide(codes[posting]) & is_counted
+            total = text_score(
+                codes, large_at, large_tf, lengths, row, hits, list_words, list_fields, rarity, numbers
+            )
+            score = supplemented(total, 0.0, early, 0, numbers)
+            if score >= limit:
+                size = push(kept_scores, kept_rows, id_order, size, score, row)
+                if size == len(kept_rows):
+                    limit = max(floor, kept_scores[0])
+    return size
 
 
 def best(
@@ -234,6 +260,13 @@ def best(
     if count == 0 or len(kept_rows) == 0:
         return 0
     list_words, list_fields = list_words[:count], list_fields[:count]
+    if count == 1 and numbers[FRESHNESS] <= 0:
+        size = best_of_one(
+            codes, rows, large_at, large_tf, lengths, edges, id_order, begins[0], ends[0], list_words,
+            list_fields, words, rarity, numbers, allowed, floor, kept_rows, kept_scores,
+        )  # fmt: skip
+        worst_last(kept_scores, kept_rows, id_order, size)
+        return size
     ranges = (len(lengths) + 63) >> 6
     counted = int(numbers[COUNT])
     ceilings = np.zeros(counted + 1, np.float64)
@@ -355,12 +388,6 @@ def best(
         by_greatest[place] = at
     idle = 0
     idle_sum = fresh
-    is_single = count == 1 and fresh == 0.0
-    if is_single:
-        for code in range(32, 256):
-            if tables[0, code] > 0.0:
-                early = code & words[list_words[0], 1]
-                range_table[code] = supplemented(tables[0, code], 0.0, early, 0, numbers)
     for turn in range(3):
         # In the first turns so many of the greatest bounds; what is put off moves to the front of the list.
         least = 0.0
@@ -404,22 +431,7 @@ def best(
                     posting += 1
             if idle > 0 and touch == 0:
                 continue
-            if is_single:
-                # Rows of one list need no sums: what its codes are worth is known.
-                posting = starts_at(0, place, dense_at, begins, range_starts, own_starts)
-                while posting < ends[0]:
-                    here = wide(rows[posting]) - base
-                    if here >= 64:
-                        break
-                    if range_table[codes[posting]] >= limit:
-                        touched[touch] = here
-                        touch += 1
-                        row_bounds[here] = tables[0, codes[posting]]
-                        row_early[here] = wide(codes[posting]) & words[list_words[0], 1]
-                        row_presence[here] = words[list_words[0], 1]
-                        hits[here, 0] = posting
-                    posting += 1
-            for at in range(0 if is_single else count):
+            for at in range(count):
                 if dense_at[at] >= 0:
                     if range_codes[dense_at[at], place] == 0:
                         continue
@@ -492,11 +504,7 @@ def best(
                 for at in range(count):
                     hits[here, at] = -1
         left = put_off
-    # The worst is taken off the heap again and again, and fills the places from behind.
-    for left in range(size - 1, 0, -1):
-        kept_scores[0], kept_scores[left] = kept_scores[left], kept_scores[0]
-        kept_rows[0], kept_rows[left] = kept_rows[left], kept_rows[0]
-        sift_down(kept_scores, kept_rows, id_order, left, 0)
+    worst_last(kept_scores, kept_rows, id_order, size)
     return size
 
 

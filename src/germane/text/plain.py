@@ -11,6 +11,7 @@ import numpy as np
 from germane.text import kernels
 from germane.text.arrays import BoolArray
 from germane.text.freshness import freshness
+from germane.text.heap import is_worse
 from germane.text.postings import COUNT, Array
 
 STEP = 32
@@ -38,9 +39,7 @@ def best(
     kept, scored = np.zeros(0, np.int64), np.zeros(0)
     while done < len(candidates) and bounds[done] >= floor:
         is_full = len(kept) == wanted
-        if is_full and kernels.is_worse(
-            bounds[done], id_order[candidates[done]], scored[-1], id_order[kept[-1]]
-        ):
+        if is_full and is_worse(bounds[done], id_order[candidates[done]], scored[-1], id_order[kept[-1]]):
             break
         some = np.sort(candidates[done : done + step])
         into = np.empty(len(some))
