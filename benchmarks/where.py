@@ -78,15 +78,16 @@ def cold(store: Path) -> tuple[Figures, list[dict[str, Any]]]:
     """Return how long `germane search` takes in a new process, and the imports that it waits for."""
     command = [sys.executable, "-m", "germane", "--db", str(store), "search", "lamp"]
     times, first = [], []
-    for _ in range(REPEATS):
-        times.append(_wall(command, {}))
-        with tempfile.TemporaryDirectory() as folder:  # no byte code is there yet, as after installing
-            first.append(_wall(command, {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}))
     runs: dict[str, list[float]] = defaultdict(list)
     for _ in range(REPEATS):
-        told = subprocess.run(
-            [sys.executable, "-X", "importtime", *command[1:]], capture_output=True, text=True, check=True
-        ).stderr
+        with tempfile.TemporaryDirectory() as folder:  # no byte code is there yet, as after installing
+            where = {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+            first.append(_wall(command, where))
+            times.append(_wall(command, where))
+            told = subprocess.run(
+                [sys.executable, "-X", "importtime", *command[1:]],
+                env={**os.environ, **where}, capture_output=True, text=True, check=True,
+            ).stderr  # fmt: skip
         here: dict[str, float] = defaultdict(float)
         for own, module in _IMPORTED.findall(told):
             here[_package(module)] += int(own) / 1e3

@@ -60,6 +60,7 @@ def sections(random: np.random.Generator, count: int, start: int = 0) -> Section
 def an_index(random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index of some parts, some rows of which are dead."""
     monkeypatch.setattr("germane.text.build.DENSE", int(random.choice([1, 8, 512])))
+    monkeypatch.setattr("germane.text.scoring.FEW", int(random.choice([0, 2_048])))
     parts, statistics, start = [], Statistics(), 0
     for _ in range(int(random.integers(1, 4))):
         made = build(sections(random, int(random.integers(1, 300)), start))

@@ -241,13 +241,16 @@ def mark_phrase(
     """
     count = len(places)
     wanted = places[count - 1, 1] + 1
+    scratch = np.empty((2, 256), np.int64)
+    begins, ends = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    held = np.zeros(wanted, np.int64)
     for field in range(3):
         if not (fields >> field) & 1:
             continue
-        begins, ends = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        held = np.zeros(wanted, np.int64)
+        held[:] = 0
         for at in range(count):
             slot = places[at, 0]
+            begins[at] = ends[at] = 0
             if slot >= 0:
                 begins[at], ends[at] = spans[slot, field], spans[slot, field + 1]
                 held[places[at, 1]] += ends[at] - begins[at]
@@ -263,45 +266,56 @@ def mark_phrase(
             cursors = begins.copy()
             for posting in range(begins[driver], ends[driver]):
                 row = rows[posting]
-                if marked[row]:
-                    continue
-                here = 0
-                size = 0
-                for word in range(wanted):
-                    is_here = False
-                    for at in range(count):
-                        if places[at, 1] == word:
+                cursors[driver] = posting
+                # Most rows lack a word, which its list alone tells.
+                size = tf_of(codes, large_at, large_tf, posting)
+                at = 0
+                while at < count:
+                    word = places[at, 1]
+                    is_here = word == rarest
+                    while at < count and places[at, 1] == word:
+                        if at != driver:
                             cursors[at] = found_from(rows, cursors[at], ends[at], row)
                             if cursors[at] < ends[at] and rows[cursors[at]] == row:
                                 is_here = True
                                 size += tf_of(codes, large_at, large_tf, cursors[at])
+                        at += 1
                     if not is_here:
+                        size = 0
                         break
-                    here += 1
-                if here < wanted:
+                if size == 0 or marked[row]:
                     continue
-                begun = np.empty(size, np.int64)
-                buffer = np.empty(size, np.int64)
+                if size > scratch.shape[1]:
+                    scratch = np.empty((2, size), np.int64)
+                begun, others = scratch[0], scratch[1]
                 left = 0
-                for word in range(wanted):
+                at = 0
+                while at < count:
+                    word = places[at, 1]
                     filled = 0
-                    for at in range(count):
-                        if places[at, 1] == word and cursors[at] < ends[at] and rows[cursors[at]] == row:
+                    several = 0
+                    while at < count and places[at, 1] == word:
+                        if cursors[at] < ends[at] and rows[cursors[at]] == row:
                             before = filled
                             filled = read_positions(
-                                codes, large_at, large_tf, marks, positions, cursors[at], buffer, filled
+                                codes, large_at, large_tf, marks, positions, cursors[at], others, filled
                             )
                             for each in range(before, filled):
-                                buffer[each] -= places[at, 2]
+                                others[each] -= places[at, 2]
+                            several += 1
+                        at += 1
+                    if several > 1:
+                        others[:filled] = np.sort(others[:filled])
                     if word == 0:
-                        begun[:filled] = buffer[:filled]
+                        begun[:filled] = others[:filled]
                         left = filled
                         continue
-                    still = 0
-                    other = np.sort(buffer[:filled])
+                    # What both have: they ascend.
+                    still = other = 0
                     for each in range(left):
-                        low = np.searchsorted(other, begun[each])
-                        if low < filled and other[low] == begun[each]:
+                        while other < filled and others[other] < begun[each]:
+                            other += 1
+                        if other < filled and others[other] == begun[each]:
                             begun[still] = begun[each]
                             still += 1
                     left = still

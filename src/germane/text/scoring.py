@@ -15,11 +15,13 @@ from germane.text.arrays import BoolArray, ByteArray, FloatArray, IntArray, Smal
 from germane.text.bm25f import idf
 from germane.text.compiled import KERNEL
 from germane.text.index import Index
-from germane.text.kernels import NOW
+from germane.text.kernels import HAS_PROXIMITY, NOW
 from germane.text.plan import Plan
 from germane.text.postings import COUNT
 
 ALL_FIELDS = 7
+FEW = 2_048
+"""Rows that are all scored, where a query selects no more."""
 
 
 class Details(NamedTuple):
@@ -86,7 +88,8 @@ class Scoring:
             len(index.parts), len(flat) // (2 * max(len(index.parts), 1)), 2
         )
         self._numbers: FloatArray = index.numbers(weights).copy()
-        self._numbers[COUNT : NOW + 1] = counted, self.has_proximity, now
+        numbers = self._numbers  # one by one, which is faster than as a slice
+        numbers[COUNT], numbers[HAS_PROXIMITY], numbers[NOW] = counted, self.has_proximity, now
         self._marks: tuple[BoolArray, int] | None = None
 
     def best(self, wanted: int, allowed: BoolArray | None = None) -> tuple[IntArray, FloatArray]:
@@ -115,6 +118,8 @@ class Scoring:
             return self._by_id(wanted, allowed)
         if not self._terms.size:
             return []
+        if allowed is not None and np.count_nonzero(allowed) <= FEW:
+            return self._of_few(wanted, allowed)
         work = KERNEL.ready(sum(self.df))
         kept_rows = np.empty(min(wanted, self.index.size), np.int64)
         if work.best_of_all is not None:
@@ -144,6 +149,11 @@ class Scoring:
             if len(scores) >= len(kept_rows):
                 floor = sorted(scores, reverse=True)[len(kept_rows) - 1]
         return self._joined(rows, scores, wanted)
+
+    def _of_few(self, wanted: int, allowed: BoolArray) -> list[tuple[float, int]]:
+        """Return the best of few rows: each is scored, and no bound is asked."""
+        rows = np.flatnonzero(self._marking(allowed)[0])
+        return self._joined(rows.tolist(), self.scores(rows).tolist(), wanted)
 
     def scores(self, rows: IntArray, is_exact: bool = True) -> FloatArray:
         """Return the scores of rows, or what they are with the ceiling of proximity: no score exceeds it.
@@ -213,17 +223,22 @@ class Scoring:
 
     def _marked(self) -> tuple[BoolArray, int]:
         if self._marks is None:
-            marked, count = np.zeros(self.index.size, np.bool_), 0
-            work = KERNEL.ready(sum(self.df))
-            for number, part in enumerate(self.index.parts):
-                here = marked[self.index.bases[number] : self.index.bases[number + 1]]
-                if self._terms.size:
-                    count += work.mark_any(
-                        part.segment.spans, part.segment.rows, self._terms[number], self._words,
-                        self._allowed_in(number, self.allowed), here,
-                    )  # fmt: skip
-            self._marks = marked, count
+            self._marks = self._marking(self.allowed)
         return self._marks
+
+    def _marking(self, allowed: BoolArray | None) -> tuple[BoolArray, int]:
+        """Return which allowed rows hold any of the words, and how many they are."""
+        marked, count = np.zeros(self.index.size, np.bool_), 0
+        if not self._terms.size:
+            return marked, count
+        work = KERNEL.ready(sum(self.df))
+        for number, part in enumerate(self.index.parts):
+            here = marked[self.index.bases[number] : self.index.bases[number + 1]]
+            count += work.mark_any(
+                part.segment.spans, part.segment.rows, self._terms[number], self._words,
+                self._allowed_in(number, allowed), here,
+            )  # fmt: skip
+        return marked, count
 
     def _allowed_in(self, number: int, allowed: BoolArray | None) -> BoolArray:
         if allowed is None:
