@@ -6,7 +6,10 @@ thousands of times in one row, far into a section; rows of one token and of many
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -253,3 +256,21 @@ def test_a_segment_is_as_small_as_it_says() -> None:
     assert made.codes.dtype == np.uint8
     assert len(made.positions) < 1.2 * int(made.tf().sum()) + 2 * 20_000
     assert segment.ROWS == 65_536
+
+
+def test_machine_code_of_older_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel's helpers lie in other files than itself, which numba does not look at."""
+    names = "kernels.best kernels.scores kernels.details postings.mark_any postings.mark_phrase".split()
+    names += ["pieces.place_pieces", "pieces.find_pieces", "machine.best_of_all"]
+    source = tmp_path / "heap.py"
+    source.touch()
+    monkeypatch.setattr(compiled, "_CACHE", tmp_path)
+    monkeypatch.setattr(compiled, "_SOURCES", [source])
+    assert not compiled.is_cached()
+    for name in names:
+        (tmp_path / f"{name}-1.py311.nbi").touch()
+    assert compiled.is_cached()
+    os.utime(source, (time.time() + 60, time.time() + 60))
+    assert not compiled.is_cached()
+    compiled._drop_stale()
+    assert [path.name for path in tmp_path.iterdir()] == ["heap.py"]

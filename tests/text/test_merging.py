@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import germane
 from germane import Item
 from germane.text import merging
+from germane.text.index import Part
 from germane.text.segment import ROWS
 
 SIZES = st.sampled_from([1, 31, 32, 33, 256, 257, 2_048, 2_049, 9_000, 16_384, 16_385, 40_000, ROWS])
@@ -70,3 +72,22 @@ def test_beside_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert db.search("lamp").total == 80
     assert len(held.parts) < 40
     assert db.check().ok
+
+
+def test_what_died_entirely_is_no_part_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen to fail when a merge whose rows all died meanwhile leaves an empty part behind."""
+    db = germane.open()
+    monkeypatch.setattr(merging, "TAIL", 1)
+    for number in range(3):
+        db.put(Item(id=f"i{number}", body="lamp"))
+        db.search("lamp")
+    with db._journal.read() as connection:
+        sources = list(db._text.at(connection).parts[:2])
+    segment = merging.merged(sources)
+    for number in range(2):
+        db.delete(f"i{number}")
+    dead = [Part(each.segment, np.zeros_like(each.alive)) for each in sources]
+    with db._journal.read() as connection:
+        last = db._text.at(connection).parts[-1]
+    assert merging.replaced([*dead, last], sources, segment) == [last]
+    assert db.search("lamp").total == 1

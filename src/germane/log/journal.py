@@ -248,7 +248,7 @@ class Journal:
     def glance(self) -> tuple[int, int] | None:
         """Return the epoch and the position of the last event if nothing was written since they were read.
 
-        It takes a tenth of the time of a read transaction, and says None when one is needed.
+        It takes no transaction, and says None when one is needed.
         """
         self._refuse_forked()
         if self.path is None or self._closed:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from germane.text import heap, kernels, pieces, plain, postings
 
-ENOUGH = 2_000_000
+ENOUGH = 250_000
 """Postings that take as long without machine code as it takes to load it from its cache."""
 LIVELY = 100_000
 """Postings that a process has gone through without it when it is worth having it soon."""
 
 _HELPERS = {
-    postings: "tf_of found_from read_positions nearness proximity_of lists_of",
+    postings: "tf_of found_from read_positions nearness proximity_of lists_of hits_in",
     heap: "is_worse sift_down push worst_last",
     kernels: "text_score supplemented counted_in fill_bounds starts_at best_of_one",
 }
@@ -91,12 +92,26 @@ class Kernels:
 
 def is_cached() -> bool:
     """Tell whether machine code of every kernel lies beside the package, without importing numba."""
-    folder = Path(kernels.__file__).parent / "__pycache__"
-    return all(
-        any(folder.glob(f"{module.__name__.rpartition('.')[2]}.{name}-*.nbi"))
-        for module, names in _KERNELS.items()
-        for name in names.split()
-    )
+    named = {module.__name__.rpartition(".")[2]: names for module, names in _KERNELS.items()}
+    named["machine"] = "best_of_all"
+    held = {path.name.partition("-")[0] for path in _CACHE.glob("*.nbi") if not _is_stale(path)}
+    return all(f"{module}.{name}" in held for module, names in named.items() for name in names.split())
+
+
+def _drop_stale() -> None:
+    """Remove machine code that is older than any of its sources: numba looks at a kernel's own file alone."""
+    for path in _CACHE.glob("*.nb?"):
+        if _is_stale(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_stale(path: Path) -> bool:
+    return path.stat().st_mtime < max(source.stat().st_mtime for source in _SOURCES)
+
+
+_CACHE = Path(kernels.__file__).parent / "__pycache__"
+_SOURCES = [_CACHE.parent / f"{name}.py" for name in ("kernels", "postings", "heap", "pieces", "machine")]
 
 
 def warm() -> None:
@@ -126,6 +141,7 @@ def _compiled() -> SimpleNamespace:
     import numba
     from numba import boolean, float64, int32, int64, types, uint8, uint16, uint32, void
 
+    _drop_stale()
     # The compiled ones call each other, so they have names of their own.
     space: dict[str, Any] = {**vars(pieces), **vars(postings), **vars(heap), **vars(kernels)}
 

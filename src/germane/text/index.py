@@ -261,11 +261,6 @@ class Index:
             at += 1
         return self.parts[at].segment, row - self.bases[at]
 
-    def id(self, row: int) -> str:
-        """Return the id of a row."""
-        segment, local = self.place(row)
-        return segment.id(local).decode()
-
     def ids(self, rows: Iterable[int]) -> list[str]:
         """Return the ids of rows."""
         found = []

@@ -33,7 +33,7 @@ from germane.text.heap import is_worse, push, worst_last
 from germane.text.postings import (
     COUNT,
     Array,
-    found_from,
+    hits_in,
     lists_of,
     proximity_of,
     tf_of,
@@ -253,13 +253,10 @@ def best(
     kept_scores : float64[k]
         Where to write them, best first.
     """
-    most = len(terms) * 3
-    begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-    list_words, list_fields = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = lists_of(spans, terms, words, begins, ends, list_words, list_fields)
+    begins, ends, list_words, list_fields = lists_of(spans, terms, words)
+    count = len(begins)
     if count == 0 or len(kept_rows) == 0:
         return 0
-    list_words, list_fields = list_words[:count], list_fields[:count]
     if count == 1 and numbers[FRESHNESS] <= 0:
         size = best_of_one(
             codes, rows, large_at, large_tf, lengths, edges, id_order, begins[0], ends[0], list_words,
@@ -370,7 +367,7 @@ def best(
     row_word = np.full(64, -1, np.int64)
     touched = np.empty(64, np.int64)
     # What a row's words add to its bound: (words that stand there, words that stand there early).
-    extra = np.empty((counted + 1, most + 1), np.float64)
+    extra = np.empty((counted + 1, count + 1), np.float64)
     for present in range(counted + 1):
         for early in range(count + 1):
             extra[present, early] = fresh
@@ -524,19 +521,13 @@ def scores(
         Whether proximity is computed.
     into : float64[n]
     """
-    most = len(terms) * 3
-    begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-    list_words, list_fields = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = lists_of(spans, terms, words, begins, ends, list_words, list_fields)
-    list_words, list_fields = list_words[:count], list_fields[:count]
+    begins, ends, list_words, list_fields = lists_of(spans, terms, words)
+    count = len(begins)
     hits = np.empty(count, np.int64)
     scratch = np.empty((6, max(SCRATCH, count + 1)), np.int64)
     for at in range(len(wanted)):
         row = wanted[at]
-        for each in range(count):
-            begins[each] = found_from(rows, begins[each], ends[each], row)
-            is_here = begins[each] < ends[each] and rows[begins[each]] == row
-            hits[each] = begins[each] if is_here else -1
+        hits_in(rows, begins, ends, row, hits)
         present, early = counted_in(codes, hits, list_words, words)
         total = text_score(
             codes, large_at, large_tf, lengths, row, hits, list_words, list_fields, rarity, numbers
@@ -568,23 +559,18 @@ def details(
     near : float64[n]
         Proximity.
     """
-    most = len(terms) * 3
-    begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-    list_words, list_fields = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = lists_of(spans, terms, words, begins, ends, list_words, list_fields)
-    list_words, list_fields = list_words[:count], list_fields[:count]
+    begins, ends, list_words, list_fields = lists_of(spans, terms, words)
+    count = len(begins)
     hits = np.empty(count, np.int64)
     scratch = np.empty((6, max(SCRATCH, count + 1)), np.int64)
     for at in range(len(wanted)):
         row = wanted[at]
+        hits_in(rows, begins, ends, row, hits)
         for each in range(count):
-            begins[each] = found_from(rows, begins[each], ends[each], row)
-            hits[each] = -1
-            if begins[each] < ends[each] and rows[begins[each]] == row:
-                posting = begins[each]
-                hits[each] = posting
-                tf[at, list_words[each], list_fields[each] % 3] += tf_of(codes, large_at, large_tf, posting)
-                early[at, list_words[each]] |= np.uint8(wide(codes[posting]) & 1)
+            if hits[each] >= 0:
+                word, field = list_words[each], list_fields[each] % 3
+                tf[at, word, field] += tf_of(codes, large_at, large_tf, hits[each])
+                early[at, word] |= np.uint8(wide(codes[hits[each]]) & 1)
         if numbers[HAS_PROXIMITY] > 0:
             near[at] = proximity_of(
                 codes, large_at, large_tf, marks, positions, hits, list_words, words, numbers, scratch

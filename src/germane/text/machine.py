@@ -1,7 +1,7 @@
 """A query over all segments at once, as machine code alone: it is imported when numba is.
 
-To hand an array over takes as long as to score ten rows, so segments are handed over as addresses. What is
-done with each is the kernel `best`; what is left is to put together what it finds.
+Handing over the arrays of each segment would take as long as scoring a few rows of it, so they are handed
+over as addresses. What is done with each is the kernel `best`; what is left is to put together what it finds.
 """
 
 from __future__ import annotations

@@ -54,6 +54,8 @@ def merged(parts: Sequence[Part]) -> Segment:
 def replaced(now: Sequence[Part], sources: Sequence[Part], segment: Segment) -> list[Part] | None:
     """Return the parts with a merged one in the place of its sources; None when these are not there any more.
 
+    Without a row that is alive it is left out.
+
     Parameters
     ----------
     now : sequence of Part
@@ -70,7 +72,8 @@ def replaced(now: Sequence[Part], sources: Sequence[Part], segment: Segment) -> 
     gone = {id(part.segment) for part in sources}
     at = min(number for number, part in enumerate(now) if id(part.segment) in gone)
     kept = [part for part in now if id(part.segment) not in gone]
-    kept[at:at] = [Part(segment, alive)]
+    if alive.any():
+        kept[at:at] = [Part(segment, alive)]
     return kept
 
 

@@ -182,16 +182,14 @@ def proximity_of(
     return nearness(buffer, starts, present, int(numbers[COUNT]), scratch)
 
 
-def lists_of(
-    spans: Array,
-    terms: Array,
-    words: Array,
-    begins: Array,
-    ends: Array,
-    list_words: Array,
-    list_fields: Array,
-) -> int:
-    """Find the lists of a query in a segment, by word, and return how many there are."""
+def lists_of(spans: Array, terms: Array, words: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the lists of a query in a segment, by word: where each begins and ends, its word, and its field.
+
+    The field is three times the place of the term, and the field's number.
+    """
+    most = len(terms) * 3
+    begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
+    list_words, list_fields = np.empty(most, np.int64), np.empty(most, np.int64)
     found = 0
     for at in range(len(terms)):
         slot = terms[at, 0]
@@ -204,7 +202,18 @@ def lists_of(
                 list_words[found] = terms[at, 1]
                 list_fields[found] = slot * 3 + field
                 found += 1
-    return found
+    return begins[:found], ends[:found], list_words[:found], list_fields[:found]
+
+
+def hits_in(rows: Array, begins: Array, ends: Array, row: int, hits: Array) -> None:
+    """Write the posting of a row in each list, -1 without one; rows must come ascending.
+
+    Where the lists begin moves on to it.
+    """
+    for at in range(len(begins)):
+        begins[at] = found_from(rows, begins[at], ends[at], row)
+        is_here = begins[at] < ends[at] and rows[begins[at]] == row
+        hits[at] = begins[at] if is_here else -1
 
 
 def mark_any(spans: Array, rows: Array, terms: Array, words: Array, allowed: Array, marked: Array) -> int:

@@ -56,7 +56,7 @@ class Scoring:
         The rows of the index to select from, none of them dead; None for all that are alive.
     """
 
-    __slots__ = ("_marks", "_numbers", "_terms", "_words", "allowed", "df", "has_proximity", "index",
+    __slots__ = ("_marks", "_numbers", "_terms", "_words", "allowed", "df", "index",
                  "now", "plan", "rarity", "weights")  # fmt: skip
 
     def __init__(
@@ -75,8 +75,7 @@ class Scoring:
         else:
             counted = len(plan.counted)
             self._words = np.array([(fields_mask(w.fields), not w.is_whole) for w in plan.words], np.int64)
-        self.has_proximity = weights.proximity > 0 and counted > 1 and not plan.is_one_compound
-        """Whether standing together adds to a score."""
+        has_proximity = weights.proximity > 0 and counted > 1 and not plan.is_one_compound
         flat = [
             number
             for part in range(len(index.parts))
@@ -89,7 +88,7 @@ class Scoring:
         )
         self._numbers: FloatArray = index.numbers(weights).copy()
         numbers = self._numbers  # one by one, which is faster than as a slice
-        numbers[COUNT], numbers[HAS_PROXIMITY], numbers[NOW] = counted, self.has_proximity, now
+        numbers[COUNT], numbers[HAS_PROXIMITY], numbers[NOW] = counted, has_proximity, now
         self._marks: tuple[BoolArray, int] | None = None
 
     def best(self, wanted: int, allowed: BoolArray | None = None) -> tuple[IntArray, FloatArray]:
@@ -119,7 +118,10 @@ class Scoring:
         if not self._terms.size:
             return []
         if allowed is not None and np.count_nonzero(allowed) <= FEW:
-            return self._of_few(wanted, allowed)
+            # Each is scored, and no bound is asked.
+            marked = self._marked() if allowed is self.allowed else self._marking(allowed)
+            rows = np.flatnonzero(marked[0])
+            return self._joined(rows.tolist(), self.scores(rows).tolist(), wanted)
         work = KERNEL.ready(sum(self.df))
         kept_rows = np.empty(min(wanted, self.index.size), np.int64)
         if work.best_of_all is not None:
@@ -130,12 +132,10 @@ class Scoring:
                 living, len(living) > 0, kept_rows, kept_scores,
             )  # fmt: skip
             return list(zip(kept_scores[:count].tolist(), kept_rows[:count].tolist(), strict=True))
-        rows: list[int] = []
+        found: list[int] = []
         scores: list[float] = []
         floor = -np.inf
         for number, part in enumerate(self.index.parts):
-            if not self._terms.size:
-                continue
             kept_scores = np.empty(len(kept_rows))
             count = work.best(
                 *part.segment.for_kernels, self._terms[number], self._words, self.rarity, self._numbers,
@@ -144,16 +144,11 @@ class Scoring:
             if len(self.index.parts) == 1:
                 return list(zip(kept_scores[:count].tolist(), kept_rows[:count].tolist(), strict=True))
             base = self.index.bases[number]
-            rows += [row + base for row in kept_rows[:count].tolist()]
+            found += [row + base for row in kept_rows[:count].tolist()]
             scores += kept_scores[:count].tolist()
             if len(scores) >= len(kept_rows):
                 floor = sorted(scores, reverse=True)[len(kept_rows) - 1]
-        return self._joined(rows, scores, wanted)
-
-    def _of_few(self, wanted: int, allowed: BoolArray) -> list[tuple[float, int]]:
-        """Return the best of few rows: each is scored, and no bound is asked."""
-        rows = np.flatnonzero(self._marking(allowed)[0])
-        return self._joined(rows.tolist(), self.scores(rows).tolist(), wanted)
+        return self._joined(found, scores, wanted)
 
     def scores(self, rows: IntArray, is_exact: bool = True) -> FloatArray:
         """Return the scores of rows, or what they are with the ceiling of proximity: no score exceeds it.
@@ -165,12 +160,10 @@ class Scoring:
         is_exact : bool
         """
         into = np.zeros(len(rows))
-        if not self.plan.words:
+        if not self._terms.size:
             return into
         work = KERNEL.ready(sum(self.df))
         for number, local, at in self._local(rows):
-            if not self._terms.size:
-                continue
             here = np.zeros(len(local))
             work.scores(
                 *self.index.parts[number].segment.for_kernels, self._terms[number], self._words,
@@ -188,12 +181,10 @@ class Scoring:
             np.zeros((len(rows), count), np.uint8),
             np.zeros(len(rows)),
         )
-        if not count:
+        if not self._terms.size:
             return made
         work = KERNEL.ready(len(rows) * count)
         for number, local, at in self._local(rows[order]):
-            if not self._terms.size:
-                continue
             here = Details(*(np.zeros((len(local), *each.shape[1:]), each.dtype) for each in made))
             work.details(
                 *self.index.parts[number].segment.for_kernels[:7], self._terms[number], self._words,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -29,8 +28,6 @@ FORM = "2"
 """Rises when the arrays of a checkpoint change."""
 CHARACTERS = 32 << 20
 """Of the sections that become a segment at once, about."""
-
-_logger = logging.getLogger("germane")
 
 
 class TextView(SnapshotView[Index]):
@@ -97,7 +94,9 @@ class TextView(SnapshotView[Index]):
             return index.moved_to(seq), 0
         parts = [part for part in parts if part.count]
         while (sources := merging.due(parts)) and merging.rows_of(sources) <= merging.AT_ONCE:
-            parts = merging.replaced(parts, sources, merging.merged(sources)) or parts
+            replaced = merging.replaced(parts, sources, merging.merged(sources))
+            assert replaced is not None, "nobody else changes them"
+            parts = replaced
         if sources:
             self._merge_beside(sources)
         made = Index(seq, turn, lang, tuple(parts), statistics, self._vocabulary, tuple(self._shelves))

@@ -106,7 +106,7 @@ def top(
     boost = moment.boost(context, request.session_weights)
     found = ordered(scorer, request, audience, readings, request.offset + request.limit, boost)
     found = found.after(request.offset)
-    return [index.id(row) for row in found.rows.tolist()], found.scores.tolist()
+    return index.ids(found.rows.tolist()), found.scores.tolist()
 
 
 def top_by_text(index: Index, text: str, wanted: int) -> tuple[list[str], list[float]] | None:
