@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import apsw
 
+from germane.log.header import Header, header_of
+
 Told = TypeVar("Told")
 
 _END = "SELECT seq, recorded_at, checksum FROM log ORDER BY seq DESC LIMIT 1"
@@ -26,11 +28,19 @@ class Reader(apsw.Connection):
         self._version = -1
         self._is_inside = self._is_current = False
         self._remembered: dict[str, Any] = {}
+        self._header: Header | None = None
+        self._seen: bytes | None = None
 
     def begin(self) -> None:
         """Begin a read transaction: everything in it is of one state of the file."""
+        self._seen = None if self._header is None else self._header.raw
         self._run("BEGIN")
         self._is_inside, self._is_current = True, False
+
+    def close(self, force: bool = False) -> None:
+        """Close the connection."""
+        self._header = None  # its memory goes with it
+        super().close(force)
 
     def leave(self) -> None:
         """End the transaction."""
@@ -39,10 +49,8 @@ class Reader(apsw.Connection):
 
     def still(self, name: str) -> Any:
         """Return what was remembered, None if anything was written since; outside a transaction."""
-        if name in self._remembered:
-            self._run("PRAGMA data_version").fetchall()  # looks at the file; the number is told after it
-            if self.data_version() == self._version:
-                return self._remembered[name]
+        if self._header is not None and self._header.raw == self._seen:
+            return self._remembered.get(name)
         return None
 
     def remember(self, name: str, read: Callable[[apsw.Connection], Told]) -> Told:
@@ -52,6 +60,10 @@ class Reader(apsw.Connection):
         if not self._is_current:
             # A transaction sees the file as of its first statement, which may be this one: it reads, too.
             self._run("PRAGMA data_version").fetchall()
+            if self._header is None:
+                self._header = header_of(self)
+            elif self._header.raw != self._seen:
+                self._seen = None
             version = self.data_version()
             if version != self._version:
                 self._remembered, self._version = {}, version
