@@ -261,7 +261,7 @@ def test_a_segment_is_as_small_as_it_says() -> None:
 def test_machine_code_of_older_sources_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel's helpers lie in other files than itself, which numba does not look at."""
     names = "kernels.best kernels.scores kernels.details postings.mark_any postings.mark_phrase".split()
-    names += ["pieces.place_pieces", "pieces.find_pieces", "machine.best_of_all"]
+    names += ["pieces.place_pieces", "pieces.find_pieces", "machine.best_of_all", "machine.best_of_words"]
     source = tmp_path / "heap.py"
     source.touch()
     monkeypatch.setattr(compiled, "_CACHE", tmp_path)

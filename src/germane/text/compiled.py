@@ -46,6 +46,11 @@ class Kernels:
         self._done: Any = None
         self._passed = 0
 
+    @property
+    def done(self) -> Any:
+        """The compiled ones, None until they are."""
+        return self._done
+
     def ready(self, postings: int) -> Any:
         """Return the kernels to use for a piece of work.
 
@@ -93,7 +98,7 @@ class Kernels:
 def is_cached() -> bool:
     """Tell whether machine code of every kernel lies beside the package, without importing numba."""
     named = {module.__name__.rpartition(".")[2]: names for module, names in _KERNELS.items()}
-    named["machine"] = "best_of_all"
+    named["machine"] = "best_of_all best_of_words"
     held = {path.name.partition("-")[0] for path in _CACHE.glob("*.nbi") if not _is_stale(path)}
     return all(f"{module}.{name}" in held for module, names in named.items() for name in names.split())
 
@@ -189,8 +194,15 @@ def _compiled() -> SimpleNamespace:
     signature = int64(
         int64[:, ::1], int32[:, :, ::1], words, rarity, numbers, mask, boolean, rows, float64[::1]
     )
-    best_of_all = numba.njit(signature, nogil=True, cache=True)(machine.best_of_all)
-    return SimpleNamespace(**made, best_of_all=best_of_all, table_of=machine.table_of)
+    best_of_all = machine.best_of_all = numba.njit(signature, nogil=True, cache=True)(machine.best_of_all)
+    signature = types.UniTuple(int64, 2)(  # type: ignore[no-untyped-call]
+        int64[:, ::1], int32[:, ::1], float64[::1], rows, words, numbers, mask, boolean, float64[::1],
+        uint8[::1],
+    )  # fmt: skip
+    best_of_words = numba.njit(signature, nogil=True, cache=True)(machine.best_of_words)
+    return SimpleNamespace(
+        **made, best_of_all=best_of_all, best_of_words=best_of_words, table_of=machine.table_of
+    )
 
 
 KERNEL = Kernels()

@@ -160,6 +160,8 @@ class Index:
     shelves: tuple[tuple[str, str], ...]
     _found: dict[frozenset[str], Word] = field(default_factory=dict, repr=False, compare=False)
     _numbers: dict[SearchWeights, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What queries of a kind keep from one to the next, by its name."""
 
     def moved_to(self, seq: int) -> Index:
         """Return the same index at a later position of the log, with all that was derived from its parts."""

@@ -141,3 +141,48 @@ def best_of_all(
         cursors[chosen] += 1
         filled += 1
     return filled
+
+
+def best_of_words(
+    table: Array, slots: Array, rarities: Array, chosen: Array, words: Array, numbers: Array, allowed: Array,
+    has_allowed: bool, kept_scores: Array, ids: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """Find the best rows for some words of a term each, and write their ids; return how many, and the bytes.
+
+    Parameters
+    ----------
+    table, words, numbers, allowed, has_allowed
+        As `best_of_all` takes them.
+    slots : int32[known, parts]
+        Place of a word's term in each part.
+    rarities : float64[known]
+    chosen : int64[words]
+        The words of the query among them.
+    kept_scores : float64[k]
+    ids : uint8[...]
+        Where to write the ids in UTF-8, a zero behind each; with room for the longest ones.
+    """
+    parts, count = len(table), len(chosen)
+    terms = np.empty((parts, count, 2), np.int32)
+    rarity = np.empty(count, np.float64)
+    for at in range(count):
+        rarity[at] = rarities[chosen[at]]
+        for part in range(parts):
+            terms[part, at, 0] = slots[chosen[at], part]
+            terms[part, at, 1] = at
+    kept_rows = np.empty(len(kept_scores), np.int64)
+    found = best_of_all(table, terms, words, rarity, numbers, allowed, has_allowed, kept_rows, kept_scores)
+    size = 0
+    for at in range(found):
+        row, part = kept_rows[at], 0
+        while row >= table[part, 0]:
+            row -= table[part, 0]
+            part += 1
+        ends = carray(_pointer(table[part, _ENDS]), table[part, _ENDS + 1], np.int64)
+        text = carray(_pointer(table[part, _TEXT]), table[part, _TEXT + 1], np.uint8)
+        for place in range(ends[row], ends[row + 1]):
+            ids[size] = text[place]
+            size += 1
+        ids[size] = 0
+        size += 1
+    return found, size

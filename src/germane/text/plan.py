@@ -45,7 +45,8 @@ class Word(msgspec.Struct, frozen=True):
     compound: tuple[int, int] | None
 
 
-_PLAIN = re.compile("[a-z]+(?: [a-z]+)*")
+_WORD = re.compile("[a-z]+")
+_WORDS = re.compile("[a-z]+(?: [a-z]+)*")
 
 Places = tuple[tuple[int, frozenset[str]], ...]
 """Words at offsets from the first: what a phrase asks for in one language."""
@@ -133,7 +134,7 @@ def make_plan(text: str, langs: Sequence[str]) -> Plan:
     >>> [word.name for word in plan.words]
     ['get', 'user', 'id', 'getuserbyid', 'ownership']
     """
-    if _PLAIN.fullmatch(text):
+    if _WORDS.fullmatch(text):
         return _plain(text, tuple(langs))
     words: list[Word] = []
     must: list[Demand] = []
@@ -161,14 +162,20 @@ def _plain(text: str, langs: tuple[str, ...]) -> Plan:
     """Return the plan of plain words, as most queries are: each is a token of its own in every language."""
     words: dict[frozenset[str], Word] = {}
     for each in text.split(" "):
-        word = _plain_word(each, langs)
+        word = plain_word(each, langs)
         words.setdefault(word.terms, word)
     scored = tuple(word for word in words.values() if not word.is_stop)
     return Plan(scored or tuple(words.values()))
 
 
+def is_plain(text: str) -> bool:
+    """Tell whether a text is a word that is a token of its own in every language."""
+    return _WORD.fullmatch(text) is not None
+
+
 @lru_cache(maxsize=20_000)
-def _plain_word(word: str, langs: tuple[str, ...]) -> Word:
+def plain_word(word: str, langs: tuple[str, ...]) -> Word:
+    """Return what a plain word of a query is."""
     analyzers = [analyzer(lang) for lang in langs]
     terms = frozenset([each.plain(word) or word for each in analyzers])
     return Word(word, word, terms, False, all(word in each.stops for each in analyzers), None, None)

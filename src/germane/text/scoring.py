@@ -71,7 +71,7 @@ class Scoring:
         """The idf of each."""
         counted = len(words)
         if plan.is_plain:
-            self._words = _plain_words(counted)
+            self._words = plain_words(counted)
         else:
             counted = len(plan.counted)
             self._words = np.array([(fields_mask(w.fields), not w.is_whole) for w in plan.words], np.int64)
@@ -280,7 +280,7 @@ class Scoring:
 
 
 @lru_cache(maxsize=64)
-def _plain_words(count: int) -> IntArray:
+def plain_words(count: int) -> IntArray:
     """Return what kernels are told of words that count everywhere."""
     return np.array([(ALL_FIELDS, 1)] * count, np.int64)
 

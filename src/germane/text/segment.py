@@ -154,6 +154,11 @@ class Segment:
         return self.id_bytes.data, self.id_offsets.data
 
     @cached_property
+    def longest_id(self) -> int:
+        """Bytes of the longest id."""
+        return int(np.diff(self.id_offsets).max(initial=0))
+
+    @cached_property
     def _by_ordinal(self) -> tuple[IntArray, IntArray | None]:
         """The ordinals ascending, and their rows if that is another order."""
         if (self.ordinals[1:] > self.ordinals[:-1]).all():

@@ -30,6 +30,7 @@ from germane.text.index import Index
 from germane.text.match import conditions
 from germane.text.plan import make_plan
 from germane.text.scoring import Scoring
+from germane.text.top import top_of_words
 
 _WEIGHTS = SearchWeights()
 
@@ -117,6 +118,9 @@ def top_by_text(index: Index, text: str, wanted: int) -> tuple[list[str], list[f
     tuple of (list of str, list of float), or None
         None when the text asks for what the tables know: tags, types, documents.
     """
+    found = top_of_words(index, text, wanted)
+    if found is not None:
+        return found
     plan = make_plan(text, index.langs or (index.lang,))
     if plan.filters or plan.excluded:
         return None
