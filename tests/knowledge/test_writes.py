@@ -104,6 +104,12 @@ class TestPutMany:
         assert db.get("b").title == "again"
         assert db.put_many([]) == []
 
+    def test_items_put_again_in_turns_are_written_once(self, db: Database) -> None:
+        before = events(db)
+        db.put_many([Item(id=id, body=id) for id in "abababab"])
+        assert events(db) == before + 2
+        assert db.check().ok
+
     def test_a_batch_is_kept_whole_or_not_at_all(self, db: Database) -> None:
         items: list[Any] = [Item(id=str(number)) for number in range(BATCH + 10)]
         items[BATCH + 5] = "no item"

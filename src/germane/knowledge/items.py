@@ -26,16 +26,17 @@ BATCH = 10_000
 
 
 _CURRENT = (
-    "SELECT item.id, rev, creator, metadata, tags, collection, kind, created_at, live,"
+    "SELECT item.id, ordinal, rev, creator, metadata, tags, collection, kind, created_at, live,"
     " (SELECT data FROM vector WHERE vector.ordinal = item.ordinal)"
-    " FROM json_each(?) CROSS JOIN item ON item.id = json_each.value WHERE rev <> ''"
+    " FROM json_each(?) CROSS JOIN item ON item.id = json_each.value"
 )
 """The ids come sorted, in the order of the index: a look-up costs a fraction of one by itself."""
 
 
 class Current(NamedTuple):
-    """What the tables hold of an item, its content left aside."""
+    """What the tables hold of an item, its content left aside; no revision if it was only heard of."""
 
+    ordinal: int
     rev: str
     creator: str | None
     metadata: str
@@ -49,11 +50,12 @@ class Current(NamedTuple):
 
 def current(writer: Writer, id: str) -> Current | None:
     """Return the state of an item, live or not; None for one that was never put."""
-    return current_of(writer, [id]).get(id)
+    found = current_of(writer, [id]).get(id)
+    return found if found is not None and found.rev else None
 
 
 def current_of(writer: Writer, ids: Iterable[str]) -> dict[str, Current]:
-    """Return the states of those of the items that were ever put, by id."""
+    """Return the states of those of the items that have a row, by id."""
     found = writer.connection.execute(_CURRENT, (plain(sorted(ids)),))
     return {id: Current(*state) for id, *state in found}
 
@@ -92,11 +94,12 @@ def put_all(writer: Writer, items: Sequence[Item]) -> list[str]:
     wanted: int | None = None
     for id, item in zip(ids, items, strict=True):
         if id in events:  # put again: what it came to before is looked up as it is then
-            writer.keep_all(contents)
-            writer.append_puts(list(events.values()))
+            _append(writer, events, contents, known)
+            known |= current_of(writer, events)
             contents, events = [], {}
-            known |= current_of(writer, [id])
         was = known.get(id)
+        if was is not None and not was.rev:
+            was = None
         event = as_event(writer, item, id, was)
         if event.embedding is not None:
             wanted = wanted or dimension_of(event.embedding)
@@ -104,9 +107,20 @@ def put_all(writer: Writer, items: Sequence[Item]) -> list[str]:
         if was is None or not was.live or not is_same(event, was):
             contents.append(content_of(item))
             events[id] = event
-    writer.keep_all(contents)
-    writer.append_puts(list(events.values()))
+    _append(writer, events, contents, known)
     return ids
+
+
+def _append(
+    writer: Writer, events: Mapping[str, PutItem], contents: Sequence[Content], known: Mapping[str, Current]
+) -> None:
+    """Append puts of items with their contents; no statement asks for what is known of them."""
+    writer.keep_all(contents)
+    writer.append_puts(
+        list(events.values()),
+        {id: (was.ordinal, was.rev) for id, was in known.items()},
+        {content[0]: content[1] for content in contents},
+    )
 
 
 def as_event(writer: Writer, item: Item, id: str, was: Current | None) -> PutItem:
@@ -123,7 +137,7 @@ def as_event(writer: Writer, item: Item, id: str, was: Current | None) -> PutIte
         rev=item.rev,
         created_at=created_at,
         creator=item.creator,
-        metadata=metadata_to_plain(dict(item.metadata)),
+        metadata=metadata_to_plain(dict(item.metadata)) if item.metadata else {},
         tags=tuple(item.tags),
         collection=item.collection,
         kind=item.kind,

@@ -18,6 +18,8 @@ from germane.version import FORMAT
 
 FILE = "journal.sqlite"
 BUSY_MS = 30_000
+CACHE_KB = 8_000
+"""Pages that the writer keeps: those of indexes stay while a batch of items goes through them."""
 
 _logger = logging.getLogger("germane")
 _READ = apsw.SQLITE_OPEN_READONLY
@@ -77,6 +79,7 @@ class JournalFile:
             self._refuse_foreign(connection)
             _wal_mode(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             if has_wal:
                 self._report_tail(connection)
         return connection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -145,8 +145,8 @@ def _strike(connection: apsw.Connection) -> None:
 
 _PUT = (
     "INSERT INTO item (ordinal, id, rev, type, creator, metadata, tags, collection, kind, created_at,"
-    " seq, live) VALUES (?1, ?2, ?3, coalesce((SELECT type FROM content WHERE rev = ?3), ''), ?4, ?5, ?6,"
-    " ?7, ?8, ?9, ?10, 1)"
+    " seq, live) VALUES (?1, ?2, ?3, coalesce(?11, (SELECT type FROM content WHERE rev = ?3), ''),"
+    " ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1)"
     " ON CONFLICT (ordinal) DO UPDATE SET rev = excluded.rev, type = excluded.type,"
     " creator = excluded.creator, metadata = excluded.metadata, tags = excluded.tags,"
     " collection = excluded.collection, kind = excluded.kind, created_at = excluded.created_at,"
@@ -154,11 +154,31 @@ _PUT = (
 )
 
 
-def put_items(connection: apsw.Connection, puts: Sequence[tuple[int, PutItem]]) -> None:
-    """Fold puts of items, each with its position: as one by one, but with a statement for all of a table."""
-    known = _known(connection, [event.id for _, event in puts])
+Known = dict[str, tuple[int, str]]
+"""The ordinals and revisions of items that have a row."""
+
+
+def put_items(
+    connection: apsw.Connection,
+    puts: Sequence[tuple[int, PutItem]],
+    known: Known | None = None,
+    types: Mapping[str, str] | None = None,
+) -> None:
+    """Fold puts of items, each with its position: as one by one, but with a statement for all of a table.
+
+    Parameters
+    ----------
+    connection : apsw.Connection
+    puts : sequence of (int, PutItem)
+    known : dict, optional
+        Those of the items that have a row, where they were looked up already; it may hold others.
+    types : mapping of str to str, optional
+        Types of contents by revision, as far as they are known.
+    """
+    known = _known(connection, [event.id for _, event in puts]) if known is None else dict(known)
+    types = types or {}
     following = next_ordinal(connection)
-    heard = {ordinal for ordinal, _ in known.values()}
+    heard = {known[event.id][0] for _, event in puts if event.id in known} if known else set()
     versions = []
     latest: dict[int, tuple[int, PutItem]] = {}
     for seq, event in puts:
@@ -173,7 +193,8 @@ def put_items(connection: apsw.Connection, puts: Sequence[tuple[int, PutItem]]) 
         _PUT,
         [
             (ordinal, event.id, event.rev, event.creator, plain(event.metadata) if event.metadata else "{}",
-             plain(event.tags) if event.tags else "[]", event.collection, event.kind, event.created_at, seq)
+             plain(event.tags) if event.tags else "[]", event.collection, event.kind, event.created_at, seq,
+             types.get(event.rev))
             for ordinal, (seq, event) in latest.items()
         ],
     )  # fmt: skip
@@ -187,7 +208,7 @@ def put_items(connection: apsw.Connection, puts: Sequence[tuple[int, PutItem]]) 
             _embed(connection, ordinal, event.embedding)
 
 
-def _known(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+def _known(connection: apsw.Connection, ids: Sequence[str]) -> Known:
     """Return the ordinals and revisions of those of the items that have a row."""
     return {
         id: (ordinal, rev)

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from germane.log.durability import WalSync
 from germane.log.events import DeclareSchema, Event, PutItem, encode
 from germane.log.failures import REPORTED, translated
 from germane.log.file import BUSY_MS, JournalFile, pragma
-from germane.log.fold import fold, folded, is_marked, mark, put_items, refold
+from germane.log.fold import Known, fold, folded, is_marked, mark, put_items, refold
 from germane.log.reader import Reader, last, remembered
 from germane.log.tables import APPLICATION_ID, FOLDED, SESSIONS, TRUTH
 from germane.log.tip import Tip
@@ -93,12 +93,17 @@ class Writer:
             self.reached = seq
         return seq
 
-    def append_puts(self, events: Sequence[PutItem]) -> None:
-        """Append puts of items that happen now: as `append` does, in a few statements for all."""
+    def append_puts(
+        self, events: Sequence[PutItem], known: Known | None = None, types: Mapping[str, str] | None = None
+    ) -> None:
+        """Append puts of items that happen now: as `append` does, in a few statements for all.
+
+        What `put_items` need not look up may be given to it.
+        """
         if not events:
             return
         told = list(enumerate(events, self.tip.head + 1))
-        put_items(self.connection, told)
+        put_items(self.connection, told, known, types)
         self.has_changed = True
         checksum, now, rows = self.tip.checksum, self.now, []
         for seq, event in told:

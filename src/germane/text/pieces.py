@@ -47,8 +47,8 @@ class Pieces(dict[str, int]):
         self._held = 0
 
     def __missing__(self, piece: str) -> int:
-        made = len(self.starts)
-        self.starts.append(len(self.terms))
+        made, begin = len(self.starts), len(self.terms)
+        self.starts.append(begin)
         width = 0
         term = self._plain(piece)
         if term is not None:
@@ -60,7 +60,7 @@ class Pieces(dict[str, int]):
                 self.terms.extend(map(self._number, chunk.terms))
                 self.offsets.extend([width + offset for offset in chunk.offsets])
                 width += chunk.width
-        self.counts.append(len(self.terms) - self.starts[made])
+        self.counts.append(len(self.terms) - begin)
         self.widths.append(width)
         if len(piece) <= LONGEST:
             self[piece] = made
@@ -88,8 +88,13 @@ class Pieces(dict[str, int]):
         count, absent = work.find_pieces(
             text, ends, self._slots, *self._views(), numbers, piece_ends, missing
         )
-        for at, begin, end in missing[:absent].tolist():
-            numbers[at] = self[joined[begin:end].decode()]
+        # Column by column: a list for each piece would keep the garbage collector busy.
+        if absent:
+            places, begins, ends_of = np.ascontiguousarray(missing[:absent].T).tolist()
+            look_up = self.__getitem__
+            numbers[places] = [
+                look_up(joined[begin:end].decode()) for begin, end in zip(begins, ends_of, strict=True)
+            ]
         return numbers[:count], piece_ends
 
     def _place(self, work: Any) -> None:

@@ -69,10 +69,12 @@ class Vocabulary:
 
     def number(self, term: str) -> int:
         """Return the number of a term, a new one if it has none."""
-        found = self.find(term)
+        found = self._known.get(term)
         if found is None:
-            found = len(self)
-            self._added.append(term)
+            found = self._find_saved(term) if self._saved else None
+            if found is None:
+                found = self._saved + len(self._added)
+                self._added.append(term)
             self._known[term] = found
         return found
 
