@@ -173,20 +173,22 @@ def _sized(
         (lang,) = by_lang
         of = pieces[lang]
         if len(numbers) * 8 < len(of.starts):  # few sections: the whole table would take longer
-            taken = numbers.tolist()
-            columns = [np.array([column[at] for at in taken], np.int64) for column in (of.widths, of.counts)]
-            spans = [(of.starts[at], of.starts[at] + of.counts[at]) for at in taken]
-            flat = [
-                np.array([each for begin, end in spans for each in column[begin:end]], np.int32)
-                for column in (of.terms, of.offsets)
-            ]
-            return columns[0], columns[1], offsets(columns[1])[:-1], (flat[0], flat[1])
+            # Views that are gone at once: what is viewed cannot grow.
+            widths, counts, starts = (
+                np.frombuffer(column, np.int32)[numbers].astype(np.int64)
+                for column in (of.widths, of.counts, of.starts)
+            )
+            by = spread(starts, counts)
+            terms, places = (
+                np.frombuffer(column or bytes(4), np.int32)[by] for column in (of.terms, of.offsets)
+            )
+            return widths, counts, offsets(counts)[:-1], (terms, places)
         table = [np.array(each, np.int32) for each in (of.widths, of.counts, of.starts)]
         widths, counts, starts = (column[numbers].astype(np.int64) for column in table)
         return widths, counts, starts, (np.array(of.terms, np.int32), np.array(of.offsets, np.int32))
     widths, counts, starts = (np.empty(len(numbers), np.int64) for _ in range(3))
     begins = offsets(sizes)
-    terms, places, before = [], [], 0
+    all_terms, all_places, before = [], [], 0
     for lang, rows in by_lang.items():
         of = pieces[lang]
         at = spread(begins[rows], sizes[rows])
@@ -194,10 +196,10 @@ def _sized(
         widths[at] = np.array(of.widths, np.int32)[here]
         counts[at] = np.array(of.counts, np.int32)[here]
         starts[at] = np.array(of.starts, np.int64)[here] + before
-        terms.append(np.array(of.terms, np.int32))
-        places.append(np.array(of.offsets, np.int32))
+        all_terms.append(np.array(of.terms, np.int32))
+        all_places.append(np.array(of.offsets, np.int32))
         before += len(of.terms)
-    return widths, counts, starts, (np.concatenate(terms), np.concatenate(places))
+    return widths, counts, starts, (np.concatenate(all_terms), np.concatenate(all_places))
 
 
 def _only(made: Sections, held: IntArray) -> Sections | None:
